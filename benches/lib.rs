@@ -1,0 +1,1 @@
+//! The benches are beside this file: `cargo bench --bench spine`.

@@ -1,0 +1,64 @@
+//! One call to a tool that was found, with arguments that were checked: tried within its time.
+
+mod execute;
+pub(crate) mod panics;
+mod policy;
+
+pub use policy::{Checking, Policy, Repair};
+
+use serde_json::Value;
+
+use crate::classify;
+use crate::tool::Context;
+use crate::toolbox::Slot;
+use crate::{Arguments, Detail, Failure, FailureKind, Outcome};
+
+/// Tries a call: execute, classify, settle.
+pub(crate) async fn attempt(
+    slot: &Slot,
+    arguments: &Arguments,
+    context: Context<'_>,
+    policy: &Policy,
+) -> Outcome {
+    match execute::execute(&slot.entry, arguments, context, policy).await {
+        Ok(output) => Ok(output),
+        Err(mut failure) => {
+            classify::classify(&mut failure);
+            Err(settle(failure, arguments, slot.entry.spec.effect.may_repeat()))
+        }
+    }
+}
+
+/// Completes what is known of a failure with what only the guard knows.
+fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Failure {
+    let outcome_unknown = matches!(
+        failure.kind(),
+        FailureKind::Timeout | FailureKind::Network | FailureKind::Cancelled
+    );
+    let facts = failure.facts_mut();
+    // A call that was dispatched and not answered may have done its work.
+    facts.may_have_taken_effect |= outcome_unknown && !may_repeat;
+    if facts.resource.is_none() && is_about_something(facts.kind) {
+        facts.resource = only_text(arguments.value());
+    }
+    // A tool that refuses what its schema forbids rarely says all that is wrong: we can.
+    if facts.kind == FailureKind::InvalidArguments
+        && let Some((problems, correction)) = &arguments.diagnosis
+    {
+        facts.detail =
+            Detail::Arguments { problems: problems.clone(), correction: correction.clone() };
+    }
+    failure
+}
+
+fn is_about_something(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::NotFound | FailureKind::Permission | FailureKind::Conflict)
+}
+
+/// The only text among the arguments: what the call was about, in the model's own words. The
+/// operating system says that a file is missing, and not which.
+fn only_text(arguments: &Value) -> Option<String> {
+    let mut texts = arguments.as_object()?.values().filter_map(Value::as_str);
+    let only = texts.next()?;
+    (texts.next().is_none() && only.len() <= 256).then(|| only.to_owned())
+}

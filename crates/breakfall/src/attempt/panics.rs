@@ -1,0 +1,128 @@
+//! Panics are caught where a tool runs; their text goes to the record and to nobody else.
+//!
+//! The standard hook prints a panic to standard error, with whatever secret is in it. Ours stays
+//! out of the way of every other panic and keeps the text of those in guarded code to itself.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+use std::pin::Pin;
+use std::sync::Once;
+use std::task::{Context, Poll};
+
+use crate::{BoxFuture, Failure, FailureKind, Outcome, Provenance};
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+    static SEEN: RefCell<Option<Seen>> = const { RefCell::new(None) };
+}
+
+/// What the hook saw of a panic.
+struct Seen {
+    location: String,
+    backtrace: Option<String>,
+}
+
+/// Installs the hook, once for the process.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let previous = take_hook();
+        set_hook(Box::new(move |panic| {
+            if GUARDED.try_with(Cell::get).unwrap_or(false) {
+                see(panic);
+            } else {
+                previous(panic);
+            }
+        }));
+    });
+}
+
+fn see(panic: &PanicHookInfo<'_>) {
+    let seen = Seen {
+        location: panic.location().map(ToString::to_string).unwrap_or_default(),
+        backtrace: crate::failure::backtrace_if_asked(),
+    };
+    SEEN.with(|slot| *slot.borrow_mut() = Some(seen));
+}
+
+/// Runs code that may panic; a panic becomes an internal failure.
+pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Failure> {
+    let before = GUARDED.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(code));
+    GUARDED.set(before);
+    result.map_err(failure)
+}
+
+fn failure(payload: Box<dyn Any + Send>) -> Failure {
+    let text = payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string))
+        .unwrap_or_else(|| "a panic without a text".to_owned());
+    // A payload may panic when it is dropped.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+    let seen = SEEN.with(RefCell::take);
+    let message = match &seen {
+        Some(seen) => format!("panicked at {}: {text}", seen.location),
+        None => format!("panicked: {text}"),
+    };
+    let mut failure = Failure::new(FailureKind::Internal, Provenance::Hidden, message);
+    failure.facts_mut().type_name = Some("Panic".into());
+    failure.facts_mut().backtrace = seen.and_then(|seen| seen.backtrace);
+    failure
+}
+
+/// A tool's future whose panics are caught, also those before there is a future.
+pub(crate) struct Caught<'a>(Option<Result<BoxFuture<'a, Outcome>, Failure>>);
+
+impl<'a> Caught<'a> {
+    pub(crate) fn new(start: impl FnOnce() -> BoxFuture<'a, Outcome>) -> Self {
+        Self(Some(catch(start)))
+    }
+}
+
+impl Future for Caught<'_> {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let polled = match self.0.as_mut() {
+            Some(Ok(future)) => catch(|| future.as_mut().poll(cx)),
+            Some(Err(_)) | None => Ok(Poll::Ready(Err(self.gone()))),
+        };
+        polled.unwrap_or_else(|failure| Poll::Ready(Err(failure)))
+    }
+}
+
+impl Caught<'_> {
+    fn gone(&mut self) -> Failure {
+        match self.0.take() {
+            Some(Err(failure)) => failure,
+            _ => Failure::broken("polled after it was done"),
+        }
+    }
+}
+
+/// What a future owns may panic when it is dropped, too.
+impl Drop for Caught<'_> {
+    fn drop(&mut self) {
+        let future = self.0.take();
+        drop(catch(|| drop(future)));
+    }
+}
+
+/// Runs a function on a thread kept for work that blocks.
+pub(crate) async fn on_a_blocking_thread(
+    function: impl FnOnce() -> Outcome + Send + 'static,
+) -> Outcome {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        return catch(function)?;
+    };
+    match runtime.spawn_blocking(move || catch(function)).await {
+        Ok(outcome) => outcome?,
+        // The thread catches its own panics: what is left is a runtime that shuts down.
+        Err(_) => Err(Failure::cancelled()),
+    }
+}

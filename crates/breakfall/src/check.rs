@@ -1,0 +1,84 @@
+//! Raw arguments become checked [`Arguments`], or a failure that lists every problem at once and
+//! shows the model's own call in the accepted shape.
+
+mod formats;
+mod parse;
+mod problems;
+mod repair;
+mod rewrite;
+mod schema;
+
+use serde_json::Value;
+
+pub use parse::MAX_DEPTH;
+pub(crate) use schema::Schema;
+
+use crate::attempt::{Checking, Policy, Repair};
+use crate::{Correction, Detail, Effect, Failure, FailureKind, Problem, RawArguments};
+
+/// Checked input. Only the check builds it.
+#[derive(Debug)]
+pub struct Arguments {
+    value: Value,
+    /// What was mended on the way, for the record.
+    pub(crate) repairs: Vec<&'static str>,
+    /// What the schema forbids and the policy let pass: shown if the tool refuses the call.
+    pub(crate) diagnosis: Option<(Vec<Problem>, Option<Correction>)>,
+}
+
+impl Arguments {
+    /// The arguments as JSON.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    pub(crate) fn copied(&self) -> Self {
+        Self { value: self.value.clone(), repairs: Vec::new(), diagnosis: None }
+    }
+}
+
+/// Checks raw arguments against a tool's schema.
+pub(crate) fn check(
+    raw: RawArguments,
+    schema: &Schema,
+    effect: Effect,
+    policy: &Policy,
+) -> Result<Arguments, Failure> {
+    let may_repair = match policy.repair {
+        Repair::Never => false,
+        Repair::Repeatable => effect.may_repeat(),
+        Repair::Always => true,
+    };
+    let parse::Parsed { value, mut repairs } =
+        parse::parse(raw, policy.max_argument_bytes, may_repair)?;
+    let passes = |value, repairs| Ok(Arguments { value, repairs, diagnosis: None });
+    if policy.checking == Checking::Off || schema.accepts(&value) {
+        return passes(value, repairs);
+    }
+    if may_repair && let Some(value) = repair::unstring(&value, schema) {
+        repairs.push(repair::STRINGIFIED);
+        return passes(value, repairs);
+    }
+    let problems = problems::all(schema, &value);
+    let correction = rewrite::correct(schema, &value, &problems);
+    match policy.checking {
+        Checking::Off | Checking::Strict => Err(Failure::found(
+            FailureKind::InvalidArguments,
+            Detail::Arguments { problems, correction },
+        )),
+        Checking::Warn => Ok(Arguments { value, repairs, diagnosis: Some((problems, correction)) }),
+        Checking::Diagnose => {
+            // What is only written otherwise is passed on as the schema wants it.
+            let value = match &correction {
+                Some(found)
+                    if found.made_up.is_empty() && rewrite::loses_nothing(&value, found) =>
+                {
+                    repairs.push(repair::COERCED);
+                    found.arguments.clone()
+                }
+                _ => value,
+            };
+            Ok(Arguments { value, repairs, diagnosis: Some((problems, correction)) })
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The provider's text becomes a JSON value of bounded size and depth.
+
+use serde_json::Value;
+use serde_json::error::Category;
+
+use super::repair::{self, Mended};
+use crate::{Detail, Failure, FailureKind, Problem, RawArguments};
+
+/// How deep arguments may be nested.
+pub const MAX_DEPTH: usize = 127;
+
+/// How much of a malformed text is shown.
+const SHOWN: usize = 60;
+
+pub(super) struct Parsed {
+    pub(super) value: Value,
+    pub(super) repairs: Vec<&'static str>,
+}
+
+pub(super) fn parse(
+    raw: RawArguments,
+    max_bytes: usize,
+    may_repair: bool,
+) -> Result<Parsed, Failure> {
+    match raw {
+        RawArguments::Json(value) => bounded(value, max_bytes),
+        RawArguments::Text(text) if text.len() > max_bytes => Err(too_large(text.len(), max_bytes)),
+        RawArguments::Text(text) => parse_text(&text, may_repair),
+    }
+}
+
+fn parse_text(text: &str, may_repair: bool) -> Result<Parsed, Failure> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        // Providers send nothing at all for a call without arguments.
+        return Ok(Parsed { value: no_arguments(), repairs: Vec::new() });
+    }
+    let error = match serde_json::from_str(trimmed) {
+        Ok(Value::Null) => return Ok(Parsed { value: no_arguments(), repairs: Vec::new() }),
+        Ok(value) => return Ok(Parsed { value, repairs: Vec::new() }),
+        Err(error) => error,
+    };
+    let cut_off =
+        || Failure::found(FailureKind::TruncatedArguments, Detail::CutOff { bytes: text.len() });
+    if error.classify() == Category::Eof {
+        return Err(cut_off());
+    }
+    match repair::mend(trimmed) {
+        Mended::Whole(value, repairs) if may_repair => Ok(Parsed { value, repairs }),
+        Mended::CutOff => Err(cut_off()),
+        Mended::TooDeep => Err(too_deep()),
+        Mended::Whole(..) | Mended::Hopeless => Err(malformed(trimmed, &error)),
+    }
+}
+
+fn no_arguments() -> Value {
+    Value::Object(serde_json::Map::new())
+}
+
+fn bounded(value: Value, max_bytes: usize) -> Result<Parsed, Failure> {
+    let mut bytes = 0;
+    if !measure(&value, MAX_DEPTH, &mut bytes) {
+        take_apart(value);
+        return Err(too_deep());
+    }
+    if bytes > max_bytes {
+        return Err(too_large(bytes, max_bytes));
+    }
+    let value = if value.is_null() { no_arguments() } else { value };
+    Ok(Parsed { value, repairs: Vec::new() })
+}
+
+/// Adds up the size of a value; false where it is nested deeper than `depth`.
+fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => *bytes += 4,
+        Value::String(text) => *bytes += text.len() + 2,
+        Value::Array(items) => {
+            *bytes += items.len() + 2;
+            return depth > 0 && items.iter().all(|item| measure(item, depth - 1, bytes));
+        }
+        Value::Object(fields) => {
+            *bytes += 2;
+            return depth > 0
+                && fields.iter().all(|(name, field)| {
+                    *bytes += name.len() + 4;
+                    measure(field, depth - 1, bytes)
+                });
+        }
+    }
+    true
+}
+
+pub(super) fn deeper_than(value: &Value, depth: usize) -> bool {
+    !measure(value, depth, &mut 0)
+}
+
+/// Drops a value level by level: dropping it whole would recurse as deep as it is nested.
+fn take_apart(value: Value) {
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Array(items) => left.extend(items),
+            Value::Object(fields) => left.extend(fields.into_iter().map(|(_, field)| field)),
+            _ => {}
+        }
+    }
+}
+
+fn malformed(text: &str, error: &serde_json::Error) -> Failure {
+    let shown: String = text.chars().take(SHOWN).collect();
+    let more = if shown.len() < text.len() { "…" } else { "" };
+    whole("a JSON object", format!("{shown}{more} ({error})"))
+}
+
+fn too_deep() -> Failure {
+    whole(&format!("at most {MAX_DEPTH} levels of nesting"), "more".to_owned())
+}
+
+fn too_large(bytes: usize, max: usize) -> Failure {
+    whole(&format!("at most {max} bytes"), format!("{bytes} bytes"))
+}
+
+fn whole(expected: &str, got: String) -> Failure {
+    let problem = Problem {
+        path: String::new(),
+        expected: expected.to_owned(),
+        got: Some(got),
+        nearest: None,
+    };
+    Failure::found(
+        FailureKind::InvalidArguments,
+        Detail::Arguments { problems: vec![problem], correction: None },
+    )
+}

@@ -1,0 +1,379 @@
+//! The best answer to bad arguments is the call, corrected: the model's own values in the
+//! accepted shape, and a list of those that had to be made up.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Number, Value, json};
+
+use super::{Schema, formats};
+use crate::toolbox::nearest;
+use crate::{Correction, Problem};
+
+/// How deep the rewriting goes; what lies deeper is passed on as it is.
+const DEPTH: usize = 12;
+
+/// The arguments in the accepted shape; nothing where no such shape was found, because a
+/// correction that would be refused again is worse than none.
+pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> Option<Correction> {
+    let mut rewriter = Rewriter { schema, problems, made_up: Vec::new() };
+    let given = value.is_object().then_some(value);
+    let arguments = rewriter.fit(schema.root(), given, &mut String::new(), DEPTH);
+    schema.accepts(&arguments).then_some(Correction { arguments, made_up: rewriter.made_up })
+}
+
+/// Whether a correction only wrote the same values in another type.
+pub(super) fn loses_nothing(value: &Value, correction: &Correction) -> bool {
+    fn leaves(value: &Value) -> usize {
+        match value {
+            Value::Array(items) => items.iter().map(leaves).sum(),
+            Value::Object(fields) => fields.values().map(leaves).sum(),
+            _ => 1,
+        }
+    }
+    let names = |value: &Value| -> Vec<String> {
+        value.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+    };
+    names(value) == names(&correction.arguments) && leaves(value) <= leaves(&correction.arguments)
+}
+
+struct Rewriter<'a> {
+    schema: &'a Schema,
+    problems: &'a [Problem],
+    made_up: Vec<String>,
+}
+
+impl Rewriter<'_> {
+    fn fit(
+        &mut self,
+        wanted: &Value,
+        given: Option<&Value>,
+        path: &mut String,
+        depth: usize,
+    ) -> Value {
+        let wanted = self.schema.resolve(wanted);
+        match given {
+            Some(given) if depth == 0 || self.is_fine(path) => return given.clone(),
+            None if depth == 0 => return Value::Null,
+            _ => {}
+        }
+        if let Some(constant) = wanted.get("const") {
+            return constant.clone();
+        }
+        if let Some(options) = wanted.get("enum").and_then(Value::as_array) {
+            return self.choose(options, given, path);
+        }
+        if let Some(branch) = branch(self.schema, wanted, given) {
+            return self.fit(branch, given, path, depth - 1);
+        }
+        match kind_for(wanted, given) {
+            "object" => self.object(wanted, given, path, depth),
+            "array" => self.array(wanted, given, path, depth),
+            kind => match given.and_then(|given| scalar(kind, given)) {
+                Some(value) if within(wanted, &value) => value,
+                _ => self.make_up(wanted, kind, path),
+            },
+        }
+    }
+
+    /// Whether no problem lies at this path or below it.
+    fn is_fine(&self, path: &str) -> bool {
+        !self.problems.iter().any(|problem| {
+            let below = problem.path.strip_prefix(path);
+            below.is_some_and(|rest| {
+                path.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])
+            })
+        })
+    }
+
+    /// The option meant, where one is near; else the first, made up.
+    fn choose(&mut self, options: &[Value], given: Option<&Value>, path: &str) -> Value {
+        if let Some(given) = given {
+            if options.contains(given) {
+                return given.clone();
+            }
+            let written = given.as_str().map_or_else(|| given.to_string(), ToOwned::to_owned);
+            let text = |option: &Value| {
+                option.as_str().map_or_else(|| option.to_string(), ToOwned::to_owned)
+            };
+            let names: Vec<String> = options.iter().map(text).collect();
+            if let Some(near) = nearest(&written, names.iter().map(String::as_str), 1).first()
+                && let Some(option) = options.iter().find(|option| text(option) == **near)
+            {
+                return option.clone();
+            }
+        }
+        self.made_up.push(path.to_owned());
+        options.first().cloned().unwrap_or(Value::Null)
+    }
+
+    fn object(
+        &mut self,
+        wanted: &Value,
+        given: Option<&Value>,
+        path: &mut String,
+        depth: usize,
+    ) -> Value {
+        let unread = given.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
+        let given = unread.as_ref().or(given).and_then(Value::as_object);
+        let empty = Map::new();
+        let properties = wanted.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+        let required: Vec<&str> = wanted
+            .get("required")
+            .and_then(Value::as_array)
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        let closed = wanted.get("additionalProperties") == Some(&Value::Bool(false));
+        let mut fitted = Map::new();
+        for (name, value) in given.unwrap_or(&empty) {
+            let missing = |wanted: &&str| !given.is_some_and(|given| given.contains_key(*wanted));
+            let meant = if properties.contains_key(name) {
+                Some(name.as_str())
+            } else {
+                nearest(name, properties.keys().map(String::as_str).filter(missing), 1)
+                    .first()
+                    .copied()
+                    .filter(|near| closed || required.contains(near))
+            };
+            match meant.and_then(|meant| Some((meant, properties.get(meant)?))) {
+                Some((meant, wanted)) if !fitted.contains_key(meant) => {
+                    // What is wrong with a value is known under the name that the model wrote.
+                    let value = self.within(name, path, |this, path| {
+                        this.fit(wanted, Some(value), path, depth - 1)
+                    });
+                    fitted.insert(meant.to_owned(), value);
+                }
+                None if !closed => {
+                    fitted.insert(name.clone(), value.clone());
+                }
+                _ => {}
+            }
+        }
+        for name in required {
+            if !fitted.contains_key(name) {
+                let wanted = properties.get(name).unwrap_or(&Value::Bool(true));
+                let value =
+                    self.within(name, path, |this, path| this.fit(wanted, None, path, depth - 1));
+                fitted.insert(name.to_owned(), value);
+            }
+        }
+        Value::Object(fitted)
+    }
+
+    fn array(
+        &mut self,
+        wanted: &Value,
+        given: Option<&Value>,
+        path: &mut String,
+        depth: usize,
+    ) -> Value {
+        let any = Value::Bool(true);
+        let item = wanted.get("items").unwrap_or(&any);
+        let least = wanted.get("minItems").and_then(Value::as_u64).unwrap_or(0).min(8);
+        let unread = given
+            .and_then(Value::as_str)
+            .and_then(|text| serde_json::from_str(text).ok())
+            .filter(Value::is_array);
+        let items: &[Value] = match unread.as_ref().or(given) {
+            Some(Value::Array(items)) => items,
+            // One where a list is wanted: a list of one.
+            Some(one) => std::slice::from_ref(one),
+            None => &[],
+        };
+        let mut fitted: Vec<Value> = Vec::new();
+        for (index, value) in items.iter().enumerate() {
+            let value =
+                self.at(index, path, |this, path| this.fit(item, Some(value), path, depth - 1));
+            fitted.push(value);
+        }
+        while (fitted.len() as u64) < least {
+            let index = fitted.len();
+            let value = self.at(index, path, |this, path| this.fit(item, None, path, depth - 1));
+            fitted.push(value);
+        }
+        if given.is_none() && fitted.is_empty() {
+            self.made_up.push(path.clone());
+        }
+        Value::Array(fitted)
+    }
+
+    /// A value of the right type. The model is told to replace it.
+    fn make_up(&mut self, wanted: &Value, kind: &str, path: &str) -> Value {
+        self.made_up.push(path.to_owned());
+        let own = ["default", "examples", "example"].iter().find_map(|key| {
+            let own = wanted.get(key)?;
+            if *key == "examples" { own.get(0).cloned() } else { Some(own.clone()) }
+        });
+        if let Some(own) = own.filter(|own| !own.is_null()) {
+            return own;
+        }
+        match kind {
+            "integer" | "number" => least(wanted),
+            "boolean" => json!(false),
+            "null" => Value::Null,
+            _ => json!(sample_text(wanted)),
+        }
+    }
+
+    fn within<T>(
+        &mut self,
+        name: &str,
+        path: &mut String,
+        then: impl FnOnce(&mut Self, &mut String) -> T,
+    ) -> T {
+        let before = path.len();
+        if before > 0 {
+            path.push('.');
+        }
+        path.push_str(name);
+        let result = then(self, path);
+        path.truncate(before);
+        result
+    }
+
+    fn at<T>(
+        &mut self,
+        index: usize,
+        path: &mut String,
+        then: impl FnOnce(&mut Self, &mut String) -> T,
+    ) -> T {
+        let before = path.len();
+        let _ = write!(path, "[{index}]");
+        let result = then(self, path);
+        path.truncate(before);
+        result
+    }
+}
+
+/// The branch of `anyOf`, `oneOf` or `allOf` that fits what was given best.
+fn branch<'a>(schema: &'a Schema, wanted: &'a Value, given: Option<&Value>) -> Option<&'a Value> {
+    let branches = ["anyOf", "oneOf", "allOf"]
+        .iter()
+        .find_map(|key| wanted.get(key)?.as_array())
+        .filter(|_| wanted.get("properties").is_none())?;
+    // How well a branch fits: the same type, readable as its type, anything but null.
+    let fits = |branch: &Value| {
+        let branch = schema.resolve(branch);
+        match (branch.get("type").and_then(Value::as_str), given) {
+            (Some(kind), Some(given)) if is(kind, given) => 3,
+            (None, Some(given)) if given.is_object() && branch.get("properties").is_some() => 3,
+            (Some(kind), Some(given)) => match scalar(kind, given) {
+                Some(same) if same == *given => 3,
+                Some(_) => 2,
+                None => u8::from(kind != "null"),
+            },
+            (kind, _) => u8::from(kind != Some("null")),
+        }
+    };
+    // The first of the best, as the author of the schema listed them.
+    branches.iter().rev().max_by_key(|branch| fits(branch))
+}
+
+fn is(kind: &str, value: &Value) -> bool {
+    match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        _ => false,
+    }
+}
+
+/// Which of the accepted types to aim at.
+fn kind_for<'a>(wanted: &'a Value, given: Option<&Value>) -> &'a str {
+    match wanted.get("type") {
+        Some(Value::String(kind)) => kind,
+        Some(Value::Array(kinds)) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str);
+            let readable = kinds.clone().find(|kind| {
+                given.is_some_and(|given| is(kind, given) || scalar(kind, given).is_some())
+            });
+            readable.or_else(|| kinds.find(|kind| *kind != "null")).unwrap_or("string")
+        }
+        _ if wanted.get("properties").is_some() => "object",
+        _ => "any",
+    }
+}
+
+/// The value in the wanted type where that loses nothing.
+fn scalar(kind: &str, given: &Value) -> Option<Value> {
+    let text = given.as_str().map(str::trim);
+    match kind {
+        "string" => match given {
+            Value::String(_) => Some(given.clone()),
+            Value::Number(_) | Value::Bool(_) => Some(Value::String(given.to_string())),
+            _ => None,
+        },
+        "integer" => match given {
+            Value::Number(number) if number.is_i64() || number.is_u64() => Some(given.clone()),
+            Value::Number(number) => whole(number.as_f64()?),
+            _ => text?.parse::<i64>().ok().map(Value::from),
+        },
+        "number" => match given {
+            Value::Number(_) => Some(given.clone()),
+            _ => text?.parse::<Number>().ok().map(Value::Number),
+        },
+        "boolean" => match (given, text) {
+            (Value::Bool(_), _) => Some(given.clone()),
+            (_, Some("true" | "True")) => Some(json!(true)),
+            (_, Some("false" | "False")) => Some(json!(false)),
+            _ => None,
+        },
+        "null" => given.is_null().then_some(Value::Null),
+        "any" => Some(given.clone()),
+        _ => None,
+    }
+}
+
+/// `3.0` is 3; `3.5` is nothing.
+fn whole(number: f64) -> Option<Value> {
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
+    let integer = (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64);
+    integer.map(Value::from)
+}
+
+/// Whether a scalar keeps the limits that a schema states on it.
+fn within(wanted: &Value, value: &Value) -> bool {
+    let limit = |key: &str| wanted.get(key).and_then(Value::as_f64);
+    match value {
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or_default();
+            limit("minimum").is_none_or(|least| number >= least)
+                && limit("maximum").is_none_or(|most| number <= most)
+                && limit("exclusiveMinimum").is_none_or(|least| number > least)
+                && limit("exclusiveMaximum").is_none_or(|most| number < most)
+        }
+        Value::String(text) => {
+            let length = f64::from(u32::try_from(text.chars().count()).unwrap_or(u32::MAX));
+            limit("minLength").is_none_or(|least| length >= least)
+                && limit("maxLength").is_none_or(|most| length <= most)
+                && !wanted.get("format").and_then(Value::as_str).is_some_and(formats::known)
+                && wanted.get("pattern").is_none()
+        }
+        _ => true,
+    }
+}
+
+fn least(wanted: &Value) -> Value {
+    let limit = |key: &str| wanted.get(key).filter(|limit| limit.is_number());
+    if let Some(least) = limit("minimum") {
+        return least.clone();
+    }
+    if let Some(least) = limit("exclusiveMinimum").and_then(Value::as_i64) {
+        return json!(least + 1);
+    }
+    match limit("maximum") {
+        Some(most) if most.as_f64().is_some_and(|most| most < 1.0) => most.clone(),
+        _ => json!(1),
+    }
+}
+
+fn sample_text(wanted: &Value) -> String {
+    let length = |key: &str| wanted.get(key).and_then(Value::as_u64).map(|n| n.min(64) as usize);
+    let format = wanted.get("format").and_then(Value::as_str).unwrap_or_default();
+    let mut text = formats::example(format).map_or("text", |(_, example)| example).to_owned();
+    while text.len() < length("minLength").unwrap_or(0) {
+        text.push('x');
+    }
+    if let Some(most) = length("maxLength") {
+        text.truncate(most);
+    }
+    text
+}

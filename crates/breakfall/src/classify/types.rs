@@ -1,0 +1,139 @@
+//! Types in the cause chain that tell the kind by themselves.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::io;
+
+use crate::{Failure, FailureKind};
+
+/// How far down a chain of causes is looked; a chain may be a ring.
+const CAUSES: usize = 16;
+
+/// The innermost cause whose type is known decides: it is the root, the others wrap it.
+pub(crate) fn by_type(failure: &mut Failure) {
+    let Some(source) = failure.source() else { return };
+    let first: &(dyn Error + 'static) = source;
+    let kind = std::iter::successors(Some(first), |error| (*error).source())
+        .take(CAUSES)
+        .filter_map(kind_of)
+        .last();
+    if let Some(kind) = kind {
+        failure.facts_mut().kind = kind;
+    }
+}
+
+fn kind_of(error: &(dyn Error + 'static)) -> Option<FailureKind> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        return io_kind(error);
+    }
+    if error.is::<tokio::time::error::Elapsed>() {
+        return Some(FailureKind::Timeout);
+    }
+    if let Some(error) = error.downcast_ref::<serde_json::Error>() {
+        return match error.io_error_kind() {
+            Some(kind) => io_kind(&kind.into()),
+            None => Some(FailureKind::InvalidOutput),
+        };
+    }
+    if let Some(error) = error.downcast_ref::<tokio::task::JoinError>() {
+        let cancelled = error.is_cancelled();
+        return Some(if cancelled { FailureKind::Cancelled } else { FailureKind::Internal });
+    }
+    None
+}
+
+fn io_kind(error: &io::Error) -> Option<FailureKind> {
+    use FailureKind as K;
+    use io::ErrorKind as E;
+    Some(match error.kind() {
+        E::NotFound => K::NotFound,
+        E::PermissionDenied | E::ReadOnlyFilesystem => K::Permission,
+        E::ConnectionRefused
+        | E::ConnectionReset
+        | E::ConnectionAborted
+        | E::HostUnreachable
+        | E::NetworkUnreachable
+        | E::NetworkDown
+        | E::AddrNotAvailable
+        | E::BrokenPipe => K::Network,
+        E::NotConnected | E::DirectoryNotEmpty => K::Precondition,
+        E::AlreadyExists | E::AddrInUse | E::ResourceBusy | E::ExecutableFileBusy | E::Deadlock => {
+            K::Conflict
+        }
+        E::TimedOut => K::Timeout,
+        E::InvalidInput
+        | E::InvalidData
+        | E::NotADirectory
+        | E::IsADirectory
+        | E::FileTooLarge
+        | E::ArgumentListTooLong => K::InvalidArguments,
+        E::OutOfMemory | E::StorageFull => K::System,
+        E::QuotaExceeded => K::QuotaExceeded,
+        // Too many open files, of the process or of the machine: no kind of their own in std.
+        _ if matches!(error.raw_os_error(), Some(23 | 24)) => K::System,
+        _ => return None,
+    })
+}
+
+/// A type's name as a reader knows it: `std::io::error::Error` is `IoError`, a name that says
+/// more than `Error` is kept.
+pub(crate) fn short_type_name(full: &'static str) -> Cow<'static, str> {
+    let plain = full.split('<').next().unwrap_or(full);
+    let mut parts = plain.rsplit("::");
+    let last = parts.next().unwrap_or(plain);
+    if last != "Error" {
+        return Cow::Borrowed(last);
+    }
+    let module = parts.find(|part| !matches!(*part, "error" | "errors")).unwrap_or_default();
+    let mut name = String::new();
+    for word in module.split('_') {
+        let mut letters = word.chars();
+        name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        name.push_str(letters.as_str());
+    }
+    name.push_str("Error");
+    Cow::Owned(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("while reading the settings")]
+    struct Wrapper(#[source] io::Error);
+
+    fn kind(error: impl Error + Send + Sync + 'static) -> FailureKind {
+        Failure::from(error).kind()
+    }
+
+    #[test]
+    fn the_innermost_cause_decides() {
+        assert_eq!(kind(io::Error::from(io::ErrorKind::PermissionDenied)), FailureKind::Permission);
+        assert_eq!(kind(Wrapper(io::ErrorKind::NotFound.into())), FailureKind::NotFound);
+        assert_eq!(
+            kind(Wrapper(io::Error::other(io::Error::from(io::ErrorKind::TimedOut)))),
+            FailureKind::Timeout
+        );
+        assert_eq!(kind(io::Error::from_raw_os_error(24)), FailureKind::System);
+        assert_eq!(kind(serde_json::from_str::<u8>("x").unwrap_err()), FailureKind::InvalidOutput);
+    }
+
+    #[test]
+    fn a_type_that_tells_nothing_is_an_execution_failure() {
+        assert_eq!(kind("x".parse::<u8>().unwrap_err()), FailureKind::Execution);
+    }
+
+    #[test]
+    fn type_names_are_those_a_reader_knows() {
+        for (full, short) in [
+            ("std::io::error::Error", "IoError"),
+            ("serde_json::error::Error", "SerdeJsonError"),
+            ("reqwest::error::Error", "ReqwestError"),
+            ("core::num::error::ParseIntError", "ParseIntError"),
+            ("my::Wrapper<std::io::Error>", "Wrapper"),
+        ] {
+            assert_eq!(short_type_name(full), short);
+        }
+    }
+}

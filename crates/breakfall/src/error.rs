@@ -1,0 +1,62 @@
+//! Our own fault or the user's configuration: a developer reads it, never a model.
+
+/// What can be wrong with how a guard is put together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two tools under one name.
+    #[error("two tools are named `{name}`")]
+    DuplicateTool {
+        /// The name.
+        name: String,
+    },
+    /// A name that no provider accepts.
+    #[error("`{name}` is not a tool name: {why}")]
+    ToolName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// No tool has that name.
+    #[error("no tool is named `{name}`")]
+    NoSuchTool {
+        /// The name.
+        name: String,
+    },
+    /// A schema that does not compile.
+    #[error("the input schema of `{tool}` is not usable at `{path}`")]
+    Schema {
+        /// The tool.
+        tool: String,
+        /// Where in the schema.
+        path: String,
+        /// What the validator said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A word that is not one of a closed list.
+    #[error("`{given}` is not a {what}; accepted: {}", listed(.accepted))]
+    UnknownWord {
+        /// What kind of word was wanted.
+        what: &'static str,
+        /// The word given.
+        given: String,
+        /// The words accepted.
+        accepted: Vec<&'static str>,
+    },
+    /// A message that is not in a provider's shape.
+    #[error("not {shape} at `{at}`: expected {expected}")]
+    Wire {
+        /// Whose shape.
+        shape: &'static str,
+        /// Where.
+        at: String,
+        /// What belongs there.
+        expected: &'static str,
+    },
+}
+
+fn listed(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

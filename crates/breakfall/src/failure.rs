@@ -1,0 +1,165 @@
+//! A call that did not succeed: which of the closed list of ways, what is known of it, and who said so.
+//!
+//! A [`Failure`] is for the model as much as for the developer; our own faults and bad
+//! configuration are an [`Error`](crate::Error) instead.
+
+mod advice;
+mod detail;
+mod kind;
+mod make;
+mod reference;
+
+use std::backtrace::Backtrace;
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+pub use advice::Advice;
+pub use detail::{Block, Correction, Detail, Problem};
+pub use kind::{Disposition, FailureKind, Gravity, MayPass};
+pub use reference::Reference;
+
+/// What a tool or the guard returns for a call: an output or a failure.
+pub type Outcome = Result<crate::Output, Failure>;
+
+/// Any error that a tool may pass on with `?`.
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync + 'static>;
+
+/// A call that did not succeed.
+///
+/// A tool speaks to the model on purpose through the constructors, one for each kind that a
+/// tool may raise, or passes on any [`std::error::Error`] with `?`:
+///
+/// ```
+/// use breakfall::{Failure, FailureKind};
+///
+/// fn read(path: &str) -> Result<String, Failure> {
+///     if path.is_empty() {
+///         return Err(Failure::invalid("`path`", "it must not be empty"));
+///     }
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+///
+/// assert_eq!(read("").unwrap_err().kind(), FailureKind::InvalidArguments);
+/// assert_eq!(read("/no/such/file").unwrap_err().kind(), FailureKind::NotFound);
+/// ```
+pub struct Failure(Box<Facts>);
+
+/// Who found the words of a failure, which decides what the model may see of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provenance {
+    /// The guard itself: every word is ours or the model's own.
+    Guard,
+    /// The tool spoke to the model on purpose: quoted, bounded, cleaned.
+    Tool,
+    /// An error of unknown origin: only its facts are shown, its text goes to the record.
+    Unknown,
+    /// A panic, or a fault of ours: for the developer alone, in every voice.
+    Hidden,
+}
+
+/// Everything known of a failure before redaction. Only the redactor reads all of it.
+pub(crate) struct Facts {
+    pub(crate) kind: FailureKind,
+    pub(crate) provenance: Provenance,
+    /// The words: the tool's own for the model, or the text of the error.
+    pub(crate) message: String,
+    pub(crate) resource: Option<String>,
+    pub(crate) status: Option<u16>,
+    pub(crate) wait: Option<Duration>,
+    pub(crate) detail: Detail,
+    pub(crate) attempts: u32,
+    /// The call was dispatched and its result is not known.
+    pub(crate) may_have_taken_effect: bool,
+    pub(crate) type_name: Option<Cow<'static, str>>,
+    pub(crate) source: Option<Source>,
+    pub(crate) backtrace: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, provenance: Provenance, message: String) -> Self {
+        Self(Box::new(Facts {
+            kind,
+            provenance,
+            message,
+            resource: None,
+            status: None,
+            wait: None,
+            detail: Detail::None,
+            attempts: 1,
+            may_have_taken_effect: false,
+            type_name: None,
+            source: None,
+            backtrace: None,
+        }))
+    }
+
+    /// Which way the call failed.
+    pub fn kind(&self) -> FailureKind {
+        self.0.kind
+    }
+
+    /// Who found its words.
+    pub fn provenance(&self) -> Provenance {
+        self.0.provenance
+    }
+
+    /// The words, unredacted: for code that decides, not for any reader.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What is missing, denied or in the way, when it is known.
+    pub fn resource(&self) -> Option<&str> {
+        self.0.resource.as_deref()
+    }
+
+    /// What is known beyond the words.
+    pub fn detail(&self) -> &Detail {
+        &self.0.detail
+    }
+
+    /// The name of the error's type, when one was passed on.
+    pub fn type_name(&self) -> Option<&str> {
+        self.0.type_name.as_deref()
+    }
+
+    /// The error passed on by the tool.
+    pub fn source(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
+        self.0.source.as_deref()
+    }
+
+    /// How long to wait before the same call may pass, when it is known.
+    pub fn wait(&self) -> Option<Duration> {
+        self.0.wait
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.0
+    }
+
+    pub(crate) fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.0
+    }
+
+    pub(crate) fn into_facts(self) -> Facts {
+        *self.0
+    }
+}
+
+/// The text may hold a secret, so it is not printed: a [`Report`](crate::Report) is for reading.
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Failure")
+            .field("kind", &self.0.kind)
+            .field("provenance", &self.0.provenance)
+            .field("type_name", &self.0.type_name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The backtrace at this point, when the environment asks for one (`RUST_BACKTRACE`).
+pub(crate) fn backtrace_if_asked() -> Option<String> {
+    let backtrace = Backtrace::capture();
+    (backtrace.status() == std::backtrace::BacktraceStatus::Captured).then(|| backtrace.to_string())
+}

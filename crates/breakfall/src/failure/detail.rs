@@ -1,0 +1,81 @@
+//! What is known of a failure beyond its words, by the step that found it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// What is known of a failure beyond its words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Detail {
+    /// Nothing.
+    #[default]
+    None,
+    /// No tool has the name that was called.
+    Names {
+        /// Names that resemble it, nearest first.
+        nearest: Vec<String>,
+        /// Names that can be called now, bounded.
+        callable: Vec<String>,
+        /// How many can be called now in all.
+        total: usize,
+    },
+    /// Why the tool cannot be used: for the developer only.
+    Blocked(Block),
+    /// The arguments do not fit.
+    Arguments {
+        /// Every problem at once.
+        problems: Vec<Problem>,
+        /// The model's own call in the accepted shape, when one could be found.
+        correction: Option<Correction>,
+    },
+    /// The arguments were cut off after so many bytes.
+    CutOff {
+        /// Bytes that arrived.
+        bytes: usize,
+    },
+    /// No answer within this time.
+    Elapsed(Duration),
+    /// The call was not even started.
+    NotStarted,
+    /// The same call failed so many times.
+    Times(u32),
+    /// The name of the credential to check.
+    Credential(String),
+}
+
+/// Why a tool cannot be used now. The model hears only that it cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Block {
+    /// Switched off by the user.
+    Disabled,
+    /// Paused by the user, for every run.
+    Paused,
+    /// Paused in this run after a failure.
+    PausedInRun,
+    /// The tool itself said so.
+    Declared,
+}
+
+/// One thing wrong with the arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Where: `filters[0].date`; empty for the arguments as a whole.
+    pub path: String,
+    /// What is accepted there.
+    pub expected: String,
+    /// What was sent, as JSON, clipped; nothing where it is missing.
+    pub got: Option<String>,
+    /// The name the model may have meant.
+    pub nearest: Option<String>,
+}
+
+/// The model's own call, rewritten into the accepted shape.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Correction {
+    /// Arguments that the schema accepts.
+    pub arguments: Value,
+    /// Paths whose values are made up and must be replaced.
+    pub made_up: Vec<String>,
+}

@@ -1,0 +1,175 @@
+//! How a guard is put together.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::{Guard, Runs};
+use crate::attempt::{Policy, panics};
+use crate::config::{Dispositions, Preset};
+use crate::journal::{Journal, Memory, Sink};
+use crate::redact::Redactor;
+use crate::tool::Entry;
+use crate::{Disposition, Error, FailureKind, Toolbox, Voice};
+
+/// Puts a [`Guard`] together.
+#[must_use]
+pub struct GuardBuilder {
+    entries: Vec<Entry>,
+    policy: Policy,
+    policies: HashMap<String, Policy>,
+    dispositions: Dispositions,
+    redactor: Redactor,
+    voice: Option<Box<dyn Voice>>,
+    sinks: Vec<Arc<dyn Sink>>,
+    keeps_arguments: bool,
+    max_samples: usize,
+    max_sample_bytes: usize,
+    max_error_bytes: usize,
+    concurrency: usize,
+}
+
+impl Guard {
+    /// A guard with the defaults, to be given tools.
+    pub fn builder() -> GuardBuilder {
+        GuardBuilder {
+            entries: Vec::new(),
+            policy: Policy::default(),
+            policies: HashMap::new(),
+            dispositions: Dispositions::default(),
+            redactor: Redactor::default(),
+            voice: None,
+            sinks: Vec::new(),
+            keeps_arguments: false,
+            max_samples: 1000,
+            max_sample_bytes: 1 << 20,
+            max_error_bytes: 2 << 10,
+            concurrency: 16,
+        }
+    }
+}
+
+impl GuardBuilder {
+    /// Adds a tool.
+    pub fn tool(mut self, entry: Entry) -> Self {
+        self.entries.push(entry);
+        self
+    }
+
+    /// Adds tools.
+    pub fn tools(mut self, entries: impl IntoIterator<Item = Entry>) -> Self {
+        self.entries.extend(entries);
+        self
+    }
+
+    /// Takes over a preset's dispositions and voice.
+    pub fn preset(mut self, preset: Preset) -> Self {
+        self.dispositions.preset = preset;
+        self
+    }
+
+    /// Speaks in another voice than the preset's.
+    pub fn voice(mut self, voice: impl Voice + 'static) -> Self {
+        self.voice = Some(Box::new(voice));
+        self
+    }
+
+    /// Makes an unknown tool fatal.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.dispositions.strict = strict;
+        self
+    }
+
+    /// Decides whether the run goes on after failures of a kind.
+    pub fn disposition(mut self, kind: FailureKind, disposition: Disposition) -> Self {
+        self.dispositions.by_kind.insert(kind, disposition);
+        self
+    }
+
+    /// Decides it for one tool.
+    pub fn disposition_for(
+        mut self,
+        tool: impl Into<String>,
+        kind: FailureKind,
+        disposition: Disposition,
+    ) -> Self {
+        self.dispositions.by_tool.insert((tool.into(), kind), disposition);
+        self
+    }
+
+    /// How tools are called.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// How one tool is called.
+    pub fn policy_for(mut self, tool: impl Into<String>, policy: Policy) -> Self {
+        self.policies.insert(tool.into(), policy);
+        self
+    }
+
+    /// How many calls of a batch run at once; at least one.
+    pub fn concurrency(mut self, calls: usize) -> Self {
+        self.concurrency = calls.max(1);
+        self
+    }
+
+    /// The most bytes of an error's text that the model gets; more is cut in the middle.
+    pub fn max_error_bytes(mut self, bytes: usize) -> Self {
+        self.max_error_bytes = bytes;
+        self
+    }
+
+    /// A secret's exact value, removed wherever it stands.
+    pub fn redact_value(mut self, value: impl Into<String>) -> Self {
+        self.redactor.add_value(value);
+        self
+    }
+
+    /// Gives every record to a sink as well.
+    pub fn sink(mut self, sink: Arc<dyn Sink>) -> Self {
+        self.sinks.push(sink);
+        self
+    }
+
+    /// Keeps the arguments, redacted, in records.
+    pub fn keep_arguments(mut self, keep: bool) -> Self {
+        self.keeps_arguments = keep;
+        self
+    }
+
+    /// How many samples of failures are kept in memory, and how many bytes of them.
+    pub fn samples(mut self, most: usize, bytes: usize) -> Self {
+        self.max_samples = most;
+        self.max_sample_bytes = bytes;
+        self
+    }
+
+    /// The guard, or what is wrong with a tool.
+    pub fn build(self) -> Result<Guard, Error> {
+        panics::install_hook();
+        let toolbox = Toolbox::new();
+        for entry in self.entries {
+            toolbox.add(entry)?;
+        }
+        let voice = self.voice.unwrap_or_else(|| self.dispositions.preset.voice());
+        Ok(Guard {
+            toolbox,
+            policy: self.policy,
+            policies: self.policies,
+            dispositions: self.dispositions,
+            redactor: self.redactor,
+            voice,
+            journal: Journal {
+                memory: Memory::new(self.max_samples, self.max_sample_bytes),
+                sinks: self.sinks,
+                keeps_arguments: self.keeps_arguments,
+                lost: AtomicU64::new(0),
+            },
+            runs: Runs::default(),
+            max_error_bytes: self.max_error_bytes,
+            concurrency: self.concurrency,
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! The developer's half: one record for each call, counts that are exact, logs.
+//!
+//! Recording never makes a call fail: a sink that panics is counted and passed over.
+
+mod log;
+mod memory;
+mod record;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use tokio::time::Instant;
+
+pub(crate) use log::{batch_done, batch_starts};
+pub use memory::{Counts, Memory};
+pub use record::{Ending, Record};
+
+use crate::attempt::panics;
+use crate::redact::Redactor;
+use crate::voice::Spoken;
+use crate::{Call, RawArguments, Reply, Report};
+
+/// Takes records. Called on the path of a call: hand over and return.
+pub trait Sink: Send + Sync {
+    /// Takes the record of a call that ended.
+    fn take(&self, record: &Record);
+}
+
+/// Opens records and gives them to the sinks.
+pub(crate) struct Journal {
+    pub(crate) memory: Memory,
+    pub(crate) sinks: Vec<Arc<dyn Sink>>,
+    pub(crate) keeps_arguments: bool,
+    pub(crate) lost: AtomicU64,
+}
+
+impl Journal {
+    /// Opens the record of a call. Dropped before it is closed, it is written as abandoned.
+    pub(crate) fn open(
+        &self,
+        call: Call,
+        raw: &RawArguments,
+        redactor: &Redactor,
+    ) -> OpenRecord<'_> {
+        log::starts(&call);
+        let arguments = self.keeps_arguments.then(|| {
+            let text = match raw {
+                RawArguments::Json(value) => value.to_string(),
+                RawArguments::Text(text) => text.clone(),
+            };
+            redactor.clean(text, 4 << 10)
+        });
+        OpenRecord {
+            journal: self,
+            call,
+            started: Instant::now(),
+            arguments,
+            repairs: Vec::new(),
+            open: true,
+        }
+    }
+
+    fn take(&self, record: &Record) {
+        self.memory.take(record);
+        for sink in &self.sinks {
+            if panics::catch(|| sink.take(record)).is_err() {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// A record of a call that runs. It holds the call's id until the reply takes it over, so that
+/// every record has its reply and every reply its record.
+pub(crate) struct OpenRecord<'a> {
+    journal: &'a Journal,
+    pub(crate) call: Call,
+    /// What was mended in the arguments.
+    pub(crate) repairs: Vec<&'static str>,
+    started: Instant,
+    arguments: Option<String>,
+    open: bool,
+}
+
+impl OpenRecord<'_> {
+    /// Writes what came of the call and gives its reply the call's id.
+    pub(crate) fn close(mut self, spoken: Spoken) -> Reply {
+        self.open = false;
+        log::ends(&self.call, &spoken.report);
+        let ending = match &spoken.report {
+            Report::Output(output) if output.problems.is_empty() => Ending::Succeeded,
+            Report::Output(_) => Ending::Partial,
+            Report::Failure(_) => Ending::Failed,
+        };
+        if ending == Ending::Succeeded && self.journal.sinks.is_empty() {
+            // Nobody reads it: a success without sinks is a count.
+            self.journal.memory.count(ending);
+        } else {
+            let record = self.record(ending, Some(&spoken));
+            self.journal.take(&record);
+        }
+        let id = std::mem::take(&mut self.call.id);
+        Reply::new(id, std::mem::take(&mut self.call.tool), spoken)
+    }
+
+    fn record(&mut self, ending: Ending, spoken: Option<&Spoken>) -> Record {
+        let took = self.started.elapsed();
+        Record {
+            id: self.call.id.clone(),
+            run: self.call.run.clone(),
+            tool: crate::redact::cut_middle(self.call.tool.clone(), 128),
+            started: SystemTime::now() - took,
+            took,
+            ending,
+            failure: spoken.and_then(|spoken| spoken.report.failure().cloned()),
+            told: spoken.filter(|_| ending != Ending::Succeeded).map(|spoken| spoken.text.clone()),
+            arguments: self.arguments.take(),
+            repairs: std::mem::take(&mut self.repairs),
+            output_bytes: spoken.and_then(|spoken| match &spoken.report {
+                Report::Output(output) => Some(output.bytes),
+                Report::Failure(_) => None,
+            }),
+        }
+    }
+}
+
+impl Drop for OpenRecord<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            log::abandoned(&self.call);
+            let record = self.record(Ending::Abandoned, None);
+            self.journal.take(&record);
+        }
+    }
+}

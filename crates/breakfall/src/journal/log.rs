@@ -1,0 +1,72 @@
+//! Logs: constant messages, facts as fields, each failure once. Free when nobody listens.
+
+use crate::failure::Gravity;
+use crate::{Call, FailureReport, Reply, Report};
+
+/// How many characters of a message a log line shows.
+const SHOWN: usize = 200;
+
+pub(super) fn starts(call: &Call) {
+    tracing::info!(tool_name = %call.tool, call_id = %call.id, "Executing tool");
+}
+
+pub(super) fn ends(call: &Call, report: &Report) {
+    match report {
+        Report::Output(output) => {
+            let failed_items = output.problems.len();
+            tracing::info!(
+                tool_name = %call.tool,
+                call_id = %call.id,
+                result_length = output.bytes,
+                failed_items,
+                "Tool succeeded"
+            );
+        }
+        Report::Failure(failure) => match failure.kind.gravity() {
+            Gravity::Availability => unavailable(call, failure),
+            Gravity::Execution => failed(call, failure),
+        },
+    }
+}
+
+fn unavailable(call: &Call, failure: &FailureReport) {
+    tracing::warn!(
+        tool_name = %call.tool,
+        call_id = %call.id,
+        kind = failure.kind.name(),
+        reference = %failure.reference,
+        reason = ?failure.detail,
+        "Tool not available"
+    );
+}
+
+fn failed(call: &Call, failure: &FailureReport) {
+    let (end, _) =
+        failure.message.char_indices().nth(SHOWN).unwrap_or((failure.message.len(), ' '));
+    tracing::error!(
+        tool_name = %call.tool,
+        call_id = %call.id,
+        kind = failure.kind.name(),
+        disposition = ?failure.disposition,
+        reference = %failure.reference,
+        error_type = %failure.error_type,
+        error_message = &failure.message[..end],
+        attempts = failure.attempts,
+        causes = ?failure.chain,
+        backtrace = failure.backtrace.as_deref(),
+        "Tool execution failed"
+    );
+}
+
+pub(super) fn abandoned(call: &Call) {
+    tracing::warn!(tool_name = %call.tool, call_id = %call.id, "Tool call abandoned");
+}
+
+pub(crate) fn batch_starts(total: usize) {
+    tracing::info!(total, "Processing {total} tool call(s)");
+}
+
+pub(crate) fn batch_done(replies: &[Reply]) {
+    let successful = replies.iter().filter(|reply| reply.success()).count();
+    tracing::info!(successful, total = replies.len(), "Tool execution batch completed");
+}

@@ -1,0 +1,77 @@
+//! The developer's line for a call.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use crate::FailureReport;
+
+/// What came of a call, for the developer. Free of secrets, bounded.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Record {
+    /// The caller's id.
+    pub id: String,
+    /// The run, when the caller named one.
+    pub run: Option<Arc<str>>,
+    /// The name that was called.
+    pub tool: String,
+    /// When it began.
+    pub started: SystemTime,
+    /// How long it took.
+    pub took: Duration,
+    /// How it ended.
+    pub ending: Ending,
+    /// The failure, when it failed: kind, words, cause chain, attempts, reference.
+    pub failure: Option<FailureReport>,
+    /// What the model was told, when it did not simply succeed.
+    pub told: Option<String>,
+    /// The arguments as the model wrote them, when the guard keeps them.
+    pub arguments: Option<String>,
+    /// What was mended in the arguments.
+    pub repairs: Vec<&'static str>,
+    /// How many bytes the tool returned.
+    pub output_bytes: Option<usize>,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// All was done.
+    Succeeded,
+    /// Some was done.
+    Partial,
+    /// Nothing came of it.
+    Failed,
+    /// Nobody waited for the end.
+    Abandoned,
+}
+
+impl Record {
+    /// The name of the error's type: what failures are counted by, beside the tool.
+    pub fn error_type(&self) -> &str {
+        match (&self.failure, self.ending) {
+            (Some(failure), _) => &failure.error_type,
+            (None, Ending::Partial) => "Partial",
+            (None, _) => "Abandoned",
+        }
+    }
+
+    /// About how many bytes it takes in memory.
+    pub(crate) fn weight(&self) -> usize {
+        let texts = [&self.told, &self.arguments];
+        let failure = self.failure.as_ref().map_or(0, |failure| {
+            failure.message.len()
+                + failure.tool.len()
+                + failure.backtrace.as_ref().map_or(0, String::len)
+                + failure.chain.iter().map(String::len).sum::<usize>()
+        });
+        size_of::<Self>()
+            + self.id.len()
+            + self.tool.len()
+            + failure
+            + texts.into_iter().flatten().map(String::len).sum::<usize>()
+    }
+}

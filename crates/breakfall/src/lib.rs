@@ -1,0 +1,63 @@
+//! Answers every tool call of a model: what can go on goes on, what cannot stops with the true
+//! reason.
+//!
+//! # The flow of a call
+//!
+//! ```text
+//! handle(call):  open record → run → redact → speak → close record
+//! run(call):     find → check → attempt (execute → classify → settle)
+//! ```
+//!
+//! | step | module | turns | into |
+//! |---|---|---|---|
+//! | find | `toolbox` | a name | a tool, or the names that exist |
+//! | check | `check` | raw arguments | [`Arguments`], or every problem at once |
+//! | attempt | `attempt` | a tool and arguments | an [`Outcome`] |
+//! | classify | `classify` | any error | a [`FailureKind`] |
+//! | redact | `redact` | an outcome | a [`Report`] |
+//! | speak | `voice` | a report | a [`Reply`] |
+//! | record | `journal` | a reply | a [`Record`], counts, logs |
+//!
+//! Start at [`Guard::handle`].
+
+mod attempt;
+mod call;
+mod check;
+mod classify;
+mod config;
+mod error;
+mod failure;
+mod guard;
+mod journal;
+mod redact;
+mod tool;
+mod toolbox;
+mod voice;
+pub mod wire;
+
+// `#[tool]` names this crate; so do its own tests.
+extern crate self as breakfall;
+
+#[doc(hidden)]
+pub mod macros;
+
+pub use breakfall_macros::tool;
+
+pub use attempt::{Checking, Policy, Repair};
+pub use call::{Call, RawArguments};
+pub use check::{Arguments, MAX_DEPTH};
+pub use config::Preset;
+pub use error::Error;
+pub use failure::{
+    Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, MayPass,
+    Outcome, Problem, Provenance, Reference,
+};
+pub use guard::{Guard, GuardBuilder};
+pub use journal::{Counts, Ending, Memory, Record, Sink};
+pub use redact::{FailureReport, ItemReport, OutputReport, Redactor, Report};
+pub use tool::{
+    BoxFuture, Context, Effect, Entry, IntoOutput, ItemProblem, Output, Tool, ToolSpec, blocking,
+    function, require_input,
+};
+pub use toolbox::Toolbox;
+pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, Voice};

@@ -1,0 +1,117 @@
+//! Tools from typed functions: schemars gives the schema, serde the arguments.
+
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{BoxFuture, Context, Entry, IntoOutput, Tool, ToolSpec};
+use crate::attempt::panics;
+use crate::{Arguments, Detail, Failure, FailureKind, Outcome, Problem};
+
+/// A tool from an async function of one argument struct.
+///
+/// ```
+/// # use breakfall::{function, Failure};
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add { a: i64, b: i64 }
+///
+/// let add = function("add", "Adds two numbers.", |Add { a, b }| async move {
+///     a.checked_add(b).ok_or_else(|| Failure::invalid("b", "the sum must fit 64 bits"))
+/// });
+/// assert_eq!(add.spec().input_schema["required"], serde_json::json!(["a", "b"]));
+/// ```
+pub fn function<A, T, E, Fut>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    function: impl Fn(A) -> Fut + Send + Sync + 'static,
+) -> Entry
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    T: IntoOutput + 'static,
+    E: Into<Failure> + 'static,
+    Fut: Future<Output = Result<T, E>> + Send + 'static,
+{
+    ToolSpec::new(name, description)
+        .schema(schema_of::<A>())
+        .tool(Function { function, types: PhantomData })
+}
+
+/// A tool from an ordinary function that may block: each call runs on a thread kept for such
+/// work, so that it holds up nobody. Needs a Tokio runtime.
+pub fn blocking<A, T, E>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    function: impl Fn(A) -> Result<T, E> + Clone + Send + Sync + 'static,
+) -> Entry
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    T: IntoOutput + 'static,
+    E: Into<Failure> + 'static,
+{
+    ToolSpec::new(name, description)
+        .schema(schema_of::<A>())
+        .tool(Blocking { function, types: PhantomData })
+}
+
+fn schema_of<A: JsonSchema>() -> Value {
+    schemars::SchemaGenerator::default().into_root_schema_for::<A>().to_value()
+}
+
+struct Function<F, A, T, E> {
+    function: F,
+    types: PhantomData<fn(A) -> (T, E)>,
+}
+
+impl<F, A, T, E, Fut> Tool for Function<F, A, T, E>
+where
+    F: Fn(A) -> Fut + Send + Sync + 'static,
+    A: DeserializeOwned + Send + 'static,
+    T: IntoOutput + 'static,
+    E: Into<Failure> + 'static,
+    Fut: Future<Output = Result<T, E>> + Send + 'static,
+{
+    fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let output = (self.function)(typed(arguments)?).await.map_err(Into::into)?;
+            output.into_output()
+        })
+    }
+}
+
+struct Blocking<F, A, T, E> {
+    function: F,
+    types: PhantomData<fn(A) -> (T, E)>,
+}
+
+impl<F, A, T, E> Tool for Blocking<F, A, T, E>
+where
+    F: Fn(A) -> Result<T, E> + Clone + Send + Sync + 'static,
+    A: DeserializeOwned + Send + 'static,
+    T: IntoOutput + 'static,
+    E: Into<Failure> + 'static,
+{
+    fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let arguments = typed(arguments)?;
+            let function = self.function.clone();
+            panics::on_a_blocking_thread(move || {
+                function(arguments).map_err(Into::into).and_then(IntoOutput::into_output)
+            })
+            .await
+        })
+    }
+}
+
+/// The schema accepted these arguments; serde has the last word.
+fn typed<A: DeserializeOwned>(arguments: &Arguments) -> Result<A, Failure> {
+    A::deserialize(arguments.value()).map_err(|error| {
+        let problem =
+            Problem { path: String::new(), expected: error.to_string(), got: None, nearest: None };
+        Failure::found(
+            FailureKind::InvalidArguments,
+            Detail::Arguments { problems: vec![problem], correction: None },
+        )
+    })
+}

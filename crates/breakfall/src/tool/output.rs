@@ -1,0 +1,108 @@
+//! What a tool returned, with what went wrong beside it.
+
+use std::any::Any;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{Failure, Outcome};
+
+/// What a tool returned. It may carry problems beside it: a partial success.
+///
+/// ```
+/// # use breakfall::{Failure, Output};
+/// let output = Output::text("a.txt: 12 bytes")
+///     .with_problem("b.txt", Failure::not_found("b.txt"))
+///     .of(2);
+/// assert!(output.is_partial());
+/// ```
+#[derive(Debug)]
+pub struct Output {
+    pub(crate) content: Content,
+    pub(crate) problems: Vec<ItemProblem>,
+    pub(crate) items: Option<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    Text(String),
+    Json(Value),
+}
+
+/// One item that failed beside others that did not.
+#[derive(Debug)]
+pub struct ItemProblem {
+    pub(crate) item: String,
+    pub(crate) failure: Failure,
+}
+
+impl Output {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: Content::Text(text.into()), problems: Vec::new(), items: None }
+    }
+
+    /// A JSON value; a string is passed on as a text.
+    pub fn json(value: impl Into<Value>) -> Self {
+        let content = match value.into() {
+            Value::String(text) => Content::Text(text),
+            value => Content::Json(value),
+        };
+        Self { content, problems: Vec::new(), items: None }
+    }
+
+    /// The same output with an item that failed.
+    pub fn with_problem(mut self, item: impl Into<String>, failure: impl Into<Failure>) -> Self {
+        self.problems.push(ItemProblem { item: item.into(), failure: failure.into() });
+        self
+    }
+
+    /// The same output with another text.
+    pub fn replace_text(mut self, text: impl Into<String>) -> Self {
+        self.content = Content::Text(text.into());
+        self
+    }
+
+    /// How many items there were in all, so that the model hears "k of n".
+    pub fn of(mut self, items: usize) -> Self {
+        self.items = Some(items);
+        self
+    }
+
+    /// Whether something failed beside what succeeded.
+    pub fn is_partial(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        match self.content {
+            Content::Text(text) => text,
+            Content::Json(value) => value.to_string(),
+        }
+    }
+}
+
+/// What a typed function may return: an [`Output`], or anything serde can write.
+pub trait IntoOutput: Send {
+    /// The output, or an internal failure where the value cannot be written as JSON.
+    fn into_output(self) -> Outcome;
+}
+
+impl IntoOutput for Output {
+    fn into_output(self) -> Outcome {
+        Ok(self)
+    }
+}
+
+impl<T: Serialize + Send + 'static> IntoOutput for T {
+    fn into_output(self) -> Outcome {
+        // A string is by far the commonest: moved, not serialised.
+        let mut value = Some(self);
+        if let Some(text) = (&mut value as &mut dyn Any).downcast_mut::<Option<String>>() {
+            return Ok(Output::text(text.take().unwrap_or_default()));
+        }
+        serde_json::to_value(value).map(Output::json).map_err(|error| {
+            Failure::internal("the tool's result cannot be written as JSON").caused_by(error)
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! Which tools exist and which may be called now: a name becomes a tool or a failure that helps.
+
+mod nearest;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+pub(crate) use nearest::nearest;
+
+use crate::check::Schema;
+use crate::tool::Entry;
+use crate::{Block, Detail, Error, Failure, FailureKind, ToolSpec};
+
+/// How many names an unknown tool is answered with at most.
+const LISTED: usize = 10;
+
+/// Up to how many tools every name is listed.
+const FEW: usize = 20;
+
+/// Which tools exist and which may be called now. Changed from any task while calls run.
+///
+/// ```
+/// # use breakfall::{Output, Toolbox, function};
+/// # fn main() -> Result<(), breakfall::Error> {
+/// # let tool = function("search", "", |_: serde_json::Value| async {
+/// #     Ok::<_, breakfall::Failure>("")
+/// # });
+/// let toolbox = Toolbox::new();
+/// toolbox.add(tool)?;
+/// toolbox.pause("search")?;
+/// toolbox.enable("search")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Toolbox {
+    /// Readers take a snapshot; writers replace it, one at a time.
+    tools: ArcSwap<BTreeMap<String, Arc<Slot>>>,
+    writing: Mutex<()>,
+}
+
+/// A tool in its place, with whether it may be called.
+pub(crate) struct Slot {
+    pub(crate) entry: Entry,
+    pub(crate) schema: Schema,
+    state: AtomicU8,
+}
+
+const ENABLED: u8 = 0;
+const DISABLED: u8 = 1;
+const PAUSED: u8 = 2;
+
+impl Slot {
+    fn block(&self) -> Option<Block> {
+        match self.state.load(Ordering::Relaxed) {
+            DISABLED => Some(Block::Disabled),
+            PAUSED => Some(Block::Paused),
+            _ => None,
+        }
+    }
+}
+
+impl Toolbox {
+    /// An empty toolbox.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool. Its schema is compiled here, once.
+    pub fn add(&self, entry: Entry) -> Result<(), Error> {
+        let name = entry.spec.name.clone();
+        named_well(&name)?;
+        let schema = Schema::compile(&entry.spec)?;
+        let slot = Arc::new(Slot { entry, schema, state: AtomicU8::new(ENABLED) });
+        self.change(|tools| {
+            if tools.contains_key(&name) {
+                return Err(Error::DuplicateTool { name });
+            }
+            tools.insert(name, slot);
+            Ok(())
+        })
+    }
+
+    /// Takes a tool out. Calls that run go on.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        self.change(|tools| {
+            tools.remove(name).map(drop).ok_or_else(|| Error::NoSuchTool { name: name.to_owned() })
+        })
+    }
+
+    /// Lets a tool be called again.
+    pub fn enable(&self, name: &str) -> Result<(), Error> {
+        self.set(name, ENABLED)
+    }
+
+    /// Switches a tool off.
+    pub fn disable(&self, name: &str) -> Result<(), Error> {
+        self.set(name, DISABLED)
+    }
+
+    /// Pauses a tool for every run.
+    pub fn pause(&self, name: &str) -> Result<(), Error> {
+        self.set(name, PAUSED)
+    }
+
+    /// The specs of the tools that may be called now, by name.
+    pub fn callable(&self) -> Vec<ToolSpec> {
+        let tools = self.tools.load();
+        tools.values().filter(|s| s.block().is_none()).map(|s| s.entry.spec.clone()).collect()
+    }
+
+    /// The tool of that exact name. A near miss is suggested and never executed.
+    pub(crate) fn find(&self, name: &str) -> Result<Arc<Slot>, Failure> {
+        let tools = self.tools.load();
+        let Some(slot) = tools.get(name) else {
+            return Err(unknown(name, &tools));
+        };
+        match slot.block() {
+            None => Ok(Arc::clone(slot)),
+            Some(block) => Err(Failure::found(FailureKind::Unavailable, Detail::Blocked(block))),
+        }
+    }
+
+    fn set(&self, name: &str, state: u8) -> Result<(), Error> {
+        let tools = self.tools.load();
+        let slot = tools.get(name).ok_or_else(|| Error::NoSuchTool { name: name.to_owned() })?;
+        slot.state.store(state, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn change(
+        &self,
+        edit: impl FnOnce(&mut BTreeMap<String, Arc<Slot>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tools = BTreeMap::clone(&self.tools.load());
+        edit(&mut tools)?;
+        self.tools.store(Arc::new(tools));
+        Ok(())
+    }
+}
+
+fn unknown(name: &str, tools: &BTreeMap<String, Arc<Slot>>) -> Failure {
+    let callable: Vec<&str> = tools
+        .iter()
+        .filter(|(_, slot)| slot.block().is_none())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let near = nearest(name, callable.iter().copied(), LISTED);
+    let listed = if callable.len() <= FEW { callable.as_slice() } else { near.as_slice() };
+    let detail = Detail::Names {
+        nearest: near.iter().take(3).map(ToString::to_string).collect(),
+        callable: listed.iter().map(ToString::to_string).collect(),
+        total: callable.len(),
+    };
+    Failure::found(FailureKind::UnknownTool, detail)
+}
+
+/// Providers accept letters, digits, `_` and `-`; MCP also `.` and `/`. Anything else would
+/// come back from the model in another form.
+fn named_well(name: &str) -> Result<(), Error> {
+    let wrong = |why| Err(Error::ToolName { name: name.chars().take(80).collect(), why });
+    if name.is_empty() {
+        wrong("it is empty")
+    } else if name.len() > 128 {
+        wrong("it is longer than 128 bytes")
+    } else if name.chars().any(|c| c.is_control() || c.is_whitespace() || c == '`') {
+        wrong("it contains a space, a control character or a backtick")
+    } else {
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.tools.load().keys()).finish()
+    }
+}

@@ -1,0 +1,296 @@
+//! Our own voice: a fact, then whose move it is.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::Voice;
+use crate::{
+    Advice, Correction, Detail, FailureKind, FailureReport, OutputReport, Problem, Provenance,
+};
+
+/// The largest correction that is worth its tokens.
+const CORRECTION: usize = 1 << 10;
+
+/// A fact, then whose move it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain;
+
+impl Voice for Plain {
+    fn failure(&self, failure: &FailureReport) -> String {
+        let mut text = fact(failure);
+        if let Some(said) = failure.said() {
+            text.push_str(" It said:");
+            for line in said.lines() {
+                let _ = write!(text, "\n> {line}");
+            }
+        }
+        let _ = write!(text, "\n{} (ref {})", advice(failure), failure.reference);
+        text
+    }
+}
+
+/// What happened, in a sentence or a list.
+fn fact(failure: &FailureReport) -> String {
+    use FailureKind as K;
+    let tool = &failure.tool;
+    let about = |with: &str, without: &str| match &failure.resource {
+        Some(resource) => format!("`{tool}` {with} `{resource}`."),
+        None => format!("`{tool}` {without}."),
+    };
+    let effect = if failure.may_have_taken_effect { "; it may have taken effect" } else { "" };
+    match failure.kind {
+        K::UnknownTool => unknown(tool, &failure.detail),
+        K::Unavailable => format!("`{tool}` cannot be used now."),
+        K::InvalidArguments => arguments(tool, &failure.detail),
+        K::TruncatedArguments => match failure.detail {
+            Detail::CutOff { bytes } => {
+                format!("`{tool}` did not run: its arguments were cut off after {bytes} bytes.")
+            }
+            _ => format!("`{tool}` did not run: its arguments were cut off."),
+        },
+        K::NotFound => about("did not find", "did not find what it was asked for"),
+        K::Precondition => format!("`{tool}` cannot do this yet: something must be done first."),
+        K::Conflict => about(
+            "could not go ahead because of",
+            "could not go ahead: something exists already or was changed",
+        ),
+        K::Timeout => {
+            let after = match failure.detail {
+                Detail::Elapsed(limit) => format!(" within {}", span(limit)),
+                _ => " in time".to_owned(),
+            };
+            format!("`{tool}` gave no answer{after}{}{effect}.", tries(failure.attempts))
+        }
+        K::RateLimited => format!("`{tool}` was refused: too many requests."),
+        K::Permission => about("is not permitted to use", "is not permitted to do this"),
+        K::Network => {
+            format!("`{tool}` could not reach its service{}{effect}.", tries(failure.attempts))
+        }
+        K::Upstream => match failure.status {
+            Some(status) => format!(
+                "`{tool}` failed: its remote service answered with HTTP {status}{}{effect}.",
+                tries(failure.attempts)
+            ),
+            None => format!(
+                "`{tool}` failed: its remote service failed{}{effect}.",
+                tries(failure.attempts)
+            ),
+        },
+        K::InvalidOutput => format!("`{tool}` answered with something unreadable."),
+        K::Execution => format!("`{tool}` failed."),
+        K::Internal => format!("`{tool}` failed because of a fault inside it."),
+        K::Repeated => match failure.detail {
+            Detail::Times(times) => {
+                format!("`{tool}` failed {times} times with these arguments and was not run again.")
+            }
+            _ => format!("`{tool}` failed again and again with these arguments and was not run."),
+        },
+        K::Cancelled => match failure.detail {
+            Detail::NotStarted => format!("`{tool}` was not started: the run was stopped before."),
+            _ => format!("`{tool}` was stopped before it finished{effect}."),
+        },
+        K::Authentication => format!("`{tool}` could not authenticate."),
+        K::QuotaExceeded => format!("`{tool}` has used up its quota."),
+        K::System => format!("`{tool}` failed: the machine is out of memory, disk or handles."),
+        K::Broken => {
+            format!("The guard itself failed while it handled `{tool}`; the call may not have run.")
+        }
+    }
+}
+
+/// Whose move it is, in one sentence.
+fn advice(failure: &FailureReport) -> String {
+    match failure.advice {
+        Advice::CallAnExistingTool => callable(&failure.detail),
+        Advice::GoOnWithout => "Use another tool or go on without it.".to_owned(),
+        Advice::CorrectTheArguments => correction(&failure.detail),
+        Advice::SendLess => "Send the whole call again, with shorter arguments.".to_owned(),
+        Advice::LookFirst => {
+            "Check the name, or find out what exists, before calling it again.".to_owned()
+        }
+        Advice::DoThatFirst => "Do that first, then call it again.".to_owned(),
+        Advice::Decide if failure.kind == FailureKind::Conflict => {
+            "Look at what is there now and decide; the same call will fail again.".to_owned()
+        }
+        Advice::Decide => "Change the call or use another tool.".to_owned(),
+        Advice::VerifyFirst => "Check its result before calling it again.".to_owned(),
+        Advice::Repeat => "Call it again later, or use another tool.".to_owned(),
+        Advice::RepeatAfter(wait) => format!("Wait {} before calling it again.", span(wait)),
+        Advice::RepeatOnce => "Call it once more; if it fails again, use another tool.".to_owned(),
+        Advice::DoNotRepeat => do_not_repeat(failure.kind).to_owned(),
+        Advice::TellAPerson => tell_a_person(failure),
+    }
+}
+
+fn do_not_repeat(kind: FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Permission => "Do not try it again; do without it or ask for access.",
+        FailureKind::Repeated => "Change the arguments, use another tool, or say what is missing.",
+        _ => "Do not repeat this call; use another tool.",
+    }
+}
+
+fn tell_a_person(failure: &FailureReport) -> String {
+    match (failure.kind, &failure.detail) {
+        (FailureKind::Authentication, Detail::Credential(name)) => {
+            format!("Stop, and tell the user to check `{name}`.")
+        }
+        (FailureKind::Authentication, _) => {
+            "Stop, and tell the user to check its credentials.".to_owned()
+        }
+        (FailureKind::QuotaExceeded, _) => {
+            "Stop, and tell the user that a limit must be raised.".to_owned()
+        }
+        _ => "Stop, and tell the user.".to_owned(),
+    }
+}
+
+fn unknown(tool: &str, detail: &Detail) -> String {
+    match detail {
+        Detail::Names { nearest, .. } if !nearest.is_empty() => {
+            format!("`{tool}` is not a tool. Nearest: {}.", names(nearest))
+        }
+        _ => format!("`{tool}` is not a tool."),
+    }
+}
+
+fn callable(detail: &Detail) -> String {
+    match detail {
+        Detail::Names { callable, total, .. } if callable.len() == *total => {
+            format!("Call one of: {}.", names(callable))
+        }
+        Detail::Names { callable, total, .. } if !callable.is_empty() => {
+            format!("Call one of these, the nearest of {total} tools: {}.", names(callable))
+        }
+        _ => "Call one of the tools you were given.".to_owned(),
+    }
+}
+
+fn arguments(tool: &str, detail: &Detail) -> String {
+    let Detail::Arguments { problems, .. } = detail else {
+        return format!("`{tool}` did not accept its arguments.");
+    };
+    let mut text = format!("`{tool}` did not accept its arguments:");
+    for problem in problems {
+        text.push_str("\n- ");
+        text.push_str(&line(problem));
+    }
+    text
+}
+
+/// `` `filters[0].date`: expected a date like `2026-01-31`, got `"next tuesday"` ``
+pub(super) fn line(problem: &Problem) -> String {
+    let place = match problem.path.as_str() {
+        "" => "the arguments".to_owned(),
+        path => format!("`{path}`"),
+    };
+    match (&problem.nearest, &problem.got) {
+        (Some(nearest), _) => format!("{place} is not an argument; nearest: `{nearest}`"),
+        (None, Some(got)) => format!("{place}: expected {}, got `{got}`", problem.expected),
+        (None, None) => format!("{place}: expected {}", problem.expected),
+    }
+}
+
+fn correction(detail: &Detail) -> String {
+    let plain = "Correct the arguments and call it again.".to_owned();
+    let Detail::Arguments { correction: Some(Correction { arguments, made_up }), .. } = detail
+    else {
+        return plain;
+    };
+    let call = arguments.to_string();
+    if call.len() > CORRECTION {
+        return plain;
+    }
+    if made_up.is_empty() {
+        return format!("Call it again like this: `{call}`.");
+    }
+    format!(
+        "Call it again in this shape: `{call}`. Made up, put the real values there: {}.",
+        names(made_up)
+    )
+}
+
+fn names(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn tries(attempts: u32) -> String {
+    if attempts > 1 { format!(" ({attempts} attempts)") } else { String::new() }
+}
+
+/// A time as a person writes it.
+pub(super) fn span(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds >= 120.0 {
+        format!("{} min", (seconds / 60.0).ceil())
+    } else if seconds >= 1.0 {
+        format!("{} s", (seconds * 10.0).round() / 10.0)
+    } else {
+        format!("{} ms", time.as_millis())
+    }
+}
+
+/// What failed beside an output: k of n, then each item.
+pub(super) fn partial(output: &OutputReport) -> String {
+    let failed = output.problems.len();
+    let mut text = match output.items {
+        Some(items) => {
+            format!("{} of {items} done; {failed} failed:", items.saturating_sub(failed))
+        }
+        None => format!("Done in part; {failed} failed:"),
+    };
+    for problem in &output.problems {
+        let _ = write!(text, "\n- `{}`: {}", problem.item, brief(&problem.failure));
+    }
+    text
+}
+
+/// A failure in a few words.
+pub(super) fn brief(failure: &FailureReport) -> String {
+    use FailureKind as K;
+    if let Some(said) = failure.said() {
+        return said.to_owned();
+    }
+    if let Detail::Arguments { problems, .. } = &failure.detail
+        && !problems.is_empty()
+    {
+        return problems.iter().map(line).collect::<Vec<_>>().join("; ");
+    }
+    if let (K::Timeout, Detail::Elapsed(limit)) = (failure.kind, &failure.detail) {
+        return format!("no answer within {}", span(*limit));
+    }
+    let words = match failure.kind {
+        K::UnknownTool => "no such tool",
+        K::Unavailable => "not available now",
+        K::InvalidArguments => "arguments not accepted",
+        K::TruncatedArguments => "arguments cut off",
+        K::NotFound => "not found",
+        K::Precondition => "something must be done first",
+        K::Conflict => "exists already or was changed",
+        K::Timeout => "no answer in time",
+        K::RateLimited => "too many requests",
+        K::Permission => "not permitted",
+        K::Network => "service cannot be reached",
+        K::Upstream => "remote service failed",
+        K::InvalidOutput => "unreadable answer",
+        K::Execution => "failed",
+        K::Internal => "failed because of a fault inside the tool",
+        K::Repeated => "failed again and again",
+        K::Cancelled => "stopped",
+        K::Authentication => "could not authenticate",
+        K::QuotaExceeded => "quota used up",
+        K::System => "the machine is out of memory, disk or handles",
+        K::Broken => "the guard itself failed",
+    };
+    words.to_owned()
+}
+
+/// The message for voices that show it whether or not it was meant for the model.
+pub(super) fn disclosed(failure: &FailureReport) -> String {
+    match failure.provenance {
+        Provenance::Tool | Provenance::Unknown if !failure.message.is_empty() => {
+            failure.message.clone()
+        }
+        _ => brief(failure),
+    }
+}

@@ -1,0 +1,119 @@
+//! What was said to the model, with the account behind it.
+
+use crate::{Disposition, FailureKind, FailureReport, Reference, Report};
+
+/// The answer to a call, under its id.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The caller's id.
+    pub id: String,
+    /// The name that was called.
+    pub tool: String,
+    /// What the model is told.
+    pub text: String,
+    /// Whether nothing came of the call.
+    pub is_error: bool,
+    parts: Parts,
+    report: Report,
+}
+
+/// What was said, before it is known to whom.
+pub(crate) struct Spoken {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+    pub(crate) report: Report,
+    parts: Parts,
+}
+
+/// Output and error, where they are not simply the text.
+#[derive(Clone, Debug)]
+enum Parts {
+    Output,
+    Error,
+    Both { output: Option<String>, error: Option<String> },
+}
+
+impl Spoken {
+    pub(super) fn new(
+        framed: Option<String>,
+        output: Option<String>,
+        error: Option<String>,
+        is_error: bool,
+        report: Report,
+    ) -> Self {
+        let (text, parts) = match (framed, output, error) {
+            (Some(text), output, error) => (text, Parts::Both { output, error }),
+            (None, Some(output), Some(error)) => {
+                let gap = if output.is_empty() { "" } else { "\n\n" };
+                let text = format!("{output}{gap}{error}");
+                (text, Parts::Both { output: Some(output), error: Some(error) })
+            }
+            (None, Some(output), None) => (output, Parts::Output),
+            (None, None, error) => (error.unwrap_or_default(), Parts::Error),
+        };
+        Self { text, is_error, report, parts }
+    }
+}
+
+impl Reply {
+    pub(crate) fn new(id: String, tool: String, spoken: Spoken) -> Self {
+        let Spoken { text, is_error, report, parts } = spoken;
+        Self { id, tool, text, is_error, parts, report }
+    }
+
+    /// Whether everything that was asked for was done.
+    pub fn success(&self) -> bool {
+        match &self.report {
+            Report::Output(output) => output.problems.is_empty(),
+            Report::Failure(_) => false,
+        }
+    }
+
+    /// What the tool returned; on partial success too.
+    pub fn output(&self) -> Option<&str> {
+        match &self.parts {
+            Parts::Output => Some(&self.text),
+            Parts::Error => None,
+            Parts::Both { output, .. } => output.as_deref(),
+        }
+    }
+
+    /// What went wrong, in the voice's words; on partial success too.
+    pub fn error(&self) -> Option<&str> {
+        match &self.parts {
+            Parts::Output => None,
+            Parts::Error => Some(&self.text),
+            Parts::Both { error, .. } => error.as_deref(),
+        }
+    }
+
+    /// The account of the call, for the developer.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    fn failure(&self) -> Option<&FailureReport> {
+        self.report.failure()
+    }
+
+    /// Which way it failed.
+    pub fn kind(&self) -> Option<FailureKind> {
+        self.failure().map(|failure| failure.kind)
+    }
+
+    /// Whether the run goes on, when the call failed.
+    pub fn disposition(&self) -> Option<Disposition> {
+        self.failure().map(|failure| failure.disposition)
+    }
+
+    /// Whether the run must stop.
+    pub fn is_fatal(&self) -> bool {
+        self.disposition() == Some(Disposition::Fatal)
+    }
+
+    /// The hash that leads from this text to the log and the record.
+    pub fn reference(&self) -> Option<Reference> {
+        self.failure().map(|failure| failure.reference)
+    }
+}

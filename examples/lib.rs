@@ -1,0 +1,1 @@
+//! The examples are beside this file: one folder, one question. `cargo run --example hello`.
