@@ -4,7 +4,7 @@ mod codes;
 mod types;
 
 pub(crate) use codes::http_status;
-pub(crate) use types::{by_type, short_type_name};
+pub(crate) use types::{by_type, causes, short_type_name};
 
 use crate::{Failure, FailureKind, Provenance};
 

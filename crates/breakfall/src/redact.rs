@@ -2,6 +2,7 @@
 //!
 //! Nothing leaves a call but through here. Secrets go first, then length.
 
+mod clean;
 mod places;
 mod report;
 
@@ -9,6 +10,7 @@ use std::borrow::Cow;
 
 pub use report::{FailureReport, ItemReport, OutputReport, Report};
 
+use crate::classify;
 use crate::config::Dispositions;
 use crate::failure::{Advice, Facts};
 use crate::{Correction, Detail, Failure, Outcome, Output, Problem, Reference};
@@ -69,7 +71,7 @@ impl Redactor {
         let problems = std::mem::take(&mut output.problems)
             .into_iter()
             .map(|problem| ItemReport {
-                item: self.clean(problem.item, NAME),
+                item: self.name(problem.item, 256),
                 failure: self.failure(problem.failure, terms),
             })
             .collect();
@@ -94,7 +96,7 @@ impl Redactor {
             source,
             backtrace,
         } = failure.into_facts();
-        let tool = self.clean(terms.tool.to_owned(), NAME);
+        let tool = self.name(terms.tool.to_owned(), NAME);
         let message = self.clean(message, KEPT);
         let chain = source.map(|source| self.chain(&*source, &message)).unwrap_or_default();
         FailureReport {
@@ -103,7 +105,7 @@ impl Redactor {
             reference: Reference::of(kind, &tool, &message),
             error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
             detail: self.detail(detail),
-            resource: resource.map(|resource| self.clean(resource, 256)),
+            resource: resource.map(|resource| self.name(resource, 256)),
             backtrace: backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT)),
             tool,
             kind,
@@ -119,11 +121,14 @@ impl Redactor {
 
     /// Every cause in turn, outermost first; the message itself is not repeated.
     fn chain(&self, source: &(dyn std::error::Error + 'static), message: &str) -> Vec<String> {
-        std::iter::successors(Some(source), |error| error.source())
-            .take(16)
-            .map(|error| self.clean(error.to_string(), KEPT))
-            .skip_while(|text| text == message)
-            .collect()
+        let mut chain: Vec<String> = Vec::new();
+        for error in classify::causes(source) {
+            let text = self.clean(error.to_string(), KEPT);
+            if text != message && chain.last() != Some(&text) {
+                chain.push(text);
+            }
+        }
+        chain
     }
 
     fn detail(&self, detail: Detail) -> Detail {
@@ -132,7 +137,7 @@ impl Redactor {
                 problems: problems.into_iter().map(|problem| self.problem(problem)).collect(),
                 correction: correction.and_then(|correction| self.correction(correction)),
             },
-            Detail::Credential(name) => Detail::Credential(self.clean(name, NAME)),
+            Detail::Credential(name) => Detail::Credential(self.name(name, NAME)),
             other => other,
         }
     }
@@ -142,12 +147,12 @@ impl Redactor {
         let got = problem.got.map(|got| {
             let beside = format!("{}={got}", problem.path);
             match self.redact(&beside).strip_prefix(&format!("{}=", problem.path)) {
-                Some(got) => self.clean(got.to_owned(), 256),
+                Some(got) => self.name(got.to_owned(), 256),
                 None => "[redacted]".to_owned(),
             }
         });
         Problem {
-            path: self.clean(problem.path, 256),
+            path: self.name(problem.path, 256),
             expected: self.clean(problem.expected, 512),
             got,
             nearest: problem.nearest,
@@ -158,6 +163,11 @@ impl Redactor {
     fn correction(&self, correction: Correction) -> Option<Correction> {
         let text = correction.arguments.to_string();
         (self.redact(&text) == text).then_some(correction)
+    }
+
+    /// What stands in quotes within a sentence of ours.
+    fn name(&self, text: String, max: usize) -> String {
+        clean::one_line(self.clean(text, max))
     }
 
     /// Without secrets, then bounded.

@@ -92,7 +92,11 @@ async fn answers_when_the_tool_hangs() {
 async fn a_read_only_tool_that_hangs_took_no_effect() {
     let guard = Guard::builder().tool(Script::new("t").hangs().tool()).build().unwrap();
     let reply = guard.handle(call("t")).await;
-    assert!(reply.text.starts_with("`t` gave no answer within 30 s.\nCall it again"), "{}", reply.text);
+    assert!(
+        reply.text.starts_with("`t` gave no answer within 30 s.\nCall it again"),
+        "{}",
+        reply.text
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -55,10 +55,7 @@ async fn one_failure_never_cancels_its_siblings() {
     let replies = guard.handle_all(names.iter().map(|n| call(n, n)).collect()).await;
     let kinds: Vec<_> = replies.iter().map(|r| r.kind().map(FailureKind::name)).collect();
     let unknown = Some("unknown_tool");
-    assert_eq!(
-        kinds,
-        [Some("internal"), None, Some("not_found"), Some("timeout"), unknown, None]
-    );
+    assert_eq!(kinds, [Some("internal"), None, Some("not_found"), Some("timeout"), unknown, None]);
 }
 
 #[tokio::test]

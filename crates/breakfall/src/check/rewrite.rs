@@ -1,24 +1,41 @@
 //! The best answer to bad arguments is the call, corrected: the model's own values in the
 //! accepted shape, and a list of those that had to be made up.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use serde_json::{Map, Number, Value, json};
 
-use super::{Schema, formats};
+use super::{Schema, formats, problems};
 use crate::toolbox::nearest;
 use crate::{Correction, Problem};
 
 /// How deep the rewriting goes; what lies deeper is passed on as it is.
 const DEPTH: usize = 12;
 
+/// How often it starts over: what was hidden behind a wrong type shows when that is mended.
+const ROUNDS: usize = 3;
+
 /// The arguments in the accepted shape; nothing where no such shape was found, because a
 /// correction that would be refused again is worse than none.
 pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> Option<Correction> {
-    let mut rewriter = Rewriter { schema, problems, made_up: Vec::new() };
-    let given = value.is_object().then_some(value);
-    let arguments = rewriter.fit(schema.root(), given, &mut String::new(), DEPTH);
-    schema.accepts(&arguments).then_some(Correction { arguments, made_up: rewriter.made_up })
+    let mut made_up = Vec::new();
+    let mut arguments = value.clone();
+    let mut problems = Cow::Borrowed(problems);
+    for _ in 0..ROUNDS {
+        let given = arguments.is_object().then_some(&arguments);
+        let mut rewriter = Rewriter { schema, problems: &problems, made_up };
+        let fitted = rewriter.fit(schema.root(), given, &mut String::new(), DEPTH);
+        made_up = rewriter.made_up;
+        if schema.accepts(&fitted) {
+            made_up.sort();
+            made_up.dedup();
+            return Some(Correction { arguments: fitted, made_up });
+        }
+        problems = Cow::Owned(problems::all(schema, &fitted));
+        arguments = fitted;
+    }
+    None
 }
 
 /// Whether a correction only wrote the same values in another type.

@@ -13,13 +13,24 @@ const CAUSES: usize = 16;
 pub(crate) fn by_type(failure: &mut Failure) {
     let Some(source) = failure.source() else { return };
     let first: &(dyn Error + 'static) = source;
-    let kind = std::iter::successors(Some(first), |error| (*error).source())
-        .take(CAUSES)
-        .filter_map(kind_of)
-        .last();
+    let kind = causes(first).filter_map(kind_of).last();
     if let Some(kind) = kind {
         failure.facts_mut().kind = kind;
     }
+}
+
+/// An error and what it wraps, outermost first. `io::Error` hands out the source of what it
+/// wraps, not the wrapped error itself.
+pub(crate) fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| {
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        }
+    })
+    .take(CAUSES)
 }
 
 fn kind_of(error: &(dyn Error + 'static)) -> Option<FailureKind> {

@@ -64,7 +64,7 @@ fn assigned(text: &str, mark: usize) -> Option<(usize, usize)> {
     let skipped = scheme.map_or(0, |scheme| scheme.len());
     let start = mark + 1 + space + skipped;
     let value = &value[skipped..];
-    if value.starts_with(GONE) {
+    if value.trim_start_matches(['"', '\'']).starts_with(GONE) {
         return None;
     }
     match value.chars().next()? {

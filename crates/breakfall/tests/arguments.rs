@@ -1,0 +1,392 @@
+//! Arguments: every problem at once, the call corrected, hostile input answered.
+
+use std::sync::atomic::Ordering;
+
+use breakfall::{
+    Call, Checking, Detail, Effect, FailureKind, Guard, Policy, Repair, Reply, Report, tool,
+};
+use breakfall_test::{Recorder, Script};
+use serde_json::{Value, json};
+
+/// Any JSON that serde accepts for a file search.
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "minLength": 1 },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
+            "order": { "enum": ["newest", "oldest"] },
+            "filters": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "date": { "type": "string", "format": "date" },
+                        "exact": { "type": "boolean" },
+                    },
+                    "required": ["date"],
+                },
+            },
+        },
+        "required": ["query"],
+        "additionalProperties": false,
+    })
+}
+
+async fn answer(schema: Value, arguments: &str) -> Reply {
+    let guard = Guard::builder().tool(Script::new("t").schema(schema).tool()).build().unwrap();
+    guard.handle(Call::new("1", "t", arguments)).await
+}
+
+fn correction(reply: &Reply) -> Option<(Value, Vec<String>)> {
+    let Report::Failure(failure) = reply.report() else { return None };
+    let Detail::Arguments { correction, .. } = &failure.detail else { return None };
+    correction.as_ref().map(|found| (found.arguments.clone(), found.made_up.clone()))
+}
+
+#[tokio::test]
+async fn every_problem_is_told_at_once_with_the_call_corrected() {
+    let reply = answer(
+        schema(),
+        r#"{"qurey": "x", "limit": "7", "order": "Newest", "filters": [{"date": "next tuesday"}]}"#,
+    )
+    .await;
+    insta::assert_snapshot!(reply.text, @r#"
+    `t` did not accept its arguments:
+    - `filters[0].date`: expected a date like `2026-01-31`, got `"next tuesday"`
+    - `limit`: expected an integer, got `"7"`
+    - `order`: expected one of `"newest"`, `"oldest"`, got `"Newest"`
+    - `qurey` is not an argument; nearest: `query`
+    - `query`: expected a string; it is missing
+    Call it again in this shape: `{"filters":[{"date":"2026-01-31"}],"limit":7,"order":"newest","query":"x"}`. Made up, put the real values there: `filters[0].date`. (ref eawa0h)
+    "#);
+}
+
+#[tokio::test]
+async fn corrections_keep_what_was_right_and_name_what_is_made_up() {
+    let nested = json!({
+        "type": "object",
+        "$defs": { "point": {
+            "type": "object",
+            "properties": { "x": { "type": "number" }, "y": { "type": "number" } },
+            "required": ["x", "y"],
+        } },
+        "properties": {
+            "at": { "$ref": "#/$defs/point" },
+            "names": { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+            "mode": { "anyOf": [{ "type": "null" }, { "type": "integer" }] },
+            "when": { "type": "string", "format": "date-time" },
+        },
+        "required": ["at", "names"],
+    });
+    for (schema, arguments, corrected, made_up) in [
+        (schema(), "{}", json!({ "query": "text" }), vec!["query"]),
+        (schema(), r#"{"query": 5}"#, json!({ "query": "5" }), vec![]),
+        (
+            schema(),
+            r#"{"query": "x", "limit": 7.0, "order": 3}"#,
+            json!({ "query": "x", "limit": 7.0, "order": "newest" }),
+            vec!["order"],
+        ),
+        (
+            schema(),
+            r#"{"query": "x", "limit": 1000}"#,
+            json!({ "query": "x", "limit": 1 }),
+            vec!["limit"],
+        ),
+        (
+            schema(),
+            r#"{"query": "x", "filters": {"date": "2026-02-01", "exact": "true"}}"#,
+            json!({ "query": "x", "filters": [{ "date": "2026-02-01", "exact": true }] }),
+            vec![],
+        ),
+        (schema(), r#"{"query": "x", "whatever": 1}"#, json!({ "query": "x" }), vec![]),
+        (
+            nested.clone(),
+            r#"{"at": {"x": "1.5"}, "names": "bob"}"#,
+            json!({ "at": { "x": 1.5, "y": 1 }, "names": ["bob"] }),
+            vec!["at.y"],
+        ),
+        (
+            nested.clone(),
+            r#"{"at": {"x": 1, "y": 2}}"#,
+            json!({ "at": { "x": 1, "y": 2 }, "names": ["text"] }),
+            vec!["names[0]"],
+        ),
+        (
+            nested,
+            r#"{"at": {"x": 1, "y": 2}, "names": ["a"], "mode": "4", "when": "2026-01-01T00:00:00Z"}"#,
+            json!({ "at": { "x": 1, "y": 2 }, "names": ["a"], "mode": 4, "when": "2026-01-01T00:00:00Z" }),
+            vec![],
+        ),
+    ] {
+        let reply = answer(schema, arguments).await;
+        assert_eq!(reply.kind(), Some(FailureKind::InvalidArguments), "{arguments}");
+        let (found, invented) =
+            correction(&reply).unwrap_or_else(|| panic!("none: {}", reply.text));
+        assert_eq!(found, corrected, "{arguments}");
+        assert_eq!(invented, made_up, "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn a_correction_that_would_be_refused_again_is_not_shown() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "code": { "type": "string", "pattern": "^[A-Z]{3}-[0-9]{4}$" } },
+        "required": ["code"],
+    });
+    let reply = answer(schema, r#"{"code": "abc"}"#).await;
+    assert_eq!(correction(&reply), None);
+    assert!(
+        reply.text.contains("expected text that matches `^[A-Z]{3}-[0-9]{4}$`, got `\"abc\"`"),
+        "{}",
+        reply.text
+    );
+    assert!(reply.text.contains("Correct the arguments and call it again."), "{}", reply.text);
+}
+
+#[tokio::test]
+async fn malformed_json_is_mended_where_a_repeat_does_no_harm() {
+    for (arguments, value) in [
+        ("```json\n{\"query\": \"x\"}\n```", json!({ "query": "x" })),
+        (r#"{"query": "x",}"#, json!({ "query": "x" })),
+        ("{'query': 'it\\'s'}", json!({ "query": "it's" })),
+        (r#"{query: "x", limit: 3}"#, json!({ "query": "x", "limit": 3 })),
+        ("{'query': 'x', 'filters': [],}", json!({ "query": "x", "filters": [] })),
+        ("{\"query\": \"two\nlines\"}", json!({ "query": "two\nlines" })),
+        (r#"{'query': '\ud83d\ude00 é "q"'}"#, json!({ "query": "😀 é \"q\"" })),
+        (r#""{\"query\": \"x\"}""#, json!({ "query": "x" })),
+        (
+            r#"{"query": "x", "filters": "[{\"date\": \"2026-01-01\"}]"}"#,
+            json!({ "query": "x", "filters": [{ "date": "2026-01-01" }] }),
+        ),
+        (
+            r#"{"query": "x", 'filters': [{'date': '2026-01-01', 'exact': True}]}"#,
+            json!({ "query": "x", "filters": [{ "date": "2026-01-01", "exact": true }] }),
+        ),
+    ] {
+        for (effect, repair, mended) in [
+            (Effect::ReadOnly, Repair::Repeatable, true),
+            (Effect::Once, Repair::Repeatable, false),
+            (Effect::Once, Repair::Always, true),
+            (Effect::ReadOnly, Repair::Never, false),
+        ] {
+            let recorder = Recorder::new();
+            let (tool, calls) = Script::new("t").schema(schema()).effect(effect).counted();
+            let guard = Guard::builder()
+                .tool(tool)
+                .policy(Policy { repair, ..Policy::default() })
+                .sink(recorder.sink())
+                .build()
+                .unwrap();
+            let reply = guard.handle(Call::new("1", "t", arguments)).await;
+            let ran = calls.load(Ordering::Relaxed) == 1;
+            assert_eq!(ran, mended, "{arguments} ({effect:?}, {repair:?}): {}", reply.text);
+            if mended {
+                assert_eq!(serde_json::from_str::<Value>(&reply.text).unwrap(), value);
+                assert!(!recorder.records()[0].repairs.is_empty(), "{arguments}: not noted");
+            } else {
+                assert_eq!(reply.kind(), Some(FailureKind::InvalidArguments));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_mended_without_guessing_is_refused() {
+    for arguments in [
+        r#"{"query": "C:\Users\x"}"#,
+        r#"{"query": "x" "limit": 3}"#,
+        r#"{"query": "a "quoted" word"}"#,
+        r#"{"query": "\ud800"}"#,
+        r#"{"query": "x"}}"#,
+        "query: x",
+        "[1, 2",
+    ] {
+        let (tool, calls) = Script::new("t").schema(schema()).counted();
+        let guard = Guard::builder().tool(tool).build().unwrap();
+        let reply = guard.handle(Call::new("1", "t", arguments)).await;
+        assert!(reply.is_error, "{arguments}");
+        assert_eq!(calls.load(Ordering::Relaxed), 0, "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn cut_off_arguments_are_told_apart_and_never_become_nothing() {
+    let anything = json!({ "type": "object" });
+    for arguments in [
+        "{",
+        r#"{"a"#,
+        r#"{"a":"#,
+        r#"{"a": "b"#,
+        r#"{"a": [1, 2"#,
+        r#"{"a": tru"#,
+        r#"{"a": {"#,
+        "```json\n{\"a\": 1",
+        "{'a': 'b",
+        "{a: 1,",
+        r#"{"a": "b\"#,
+        r#"{"a": "\u12"#,
+    ] {
+        let (tool, calls) = Script::new("t").schema(anything.clone()).counted();
+        let guard = Guard::builder().tool(tool).build().unwrap();
+        let reply = guard.handle(Call::new("1", "t", arguments)).await;
+        assert_eq!(
+            reply.kind(),
+            Some(FailureKind::TruncatedArguments),
+            "{arguments}: {}",
+            reply.text
+        );
+        assert_eq!(calls.load(Ordering::Relaxed), 0);
+    }
+}
+
+#[tokio::test]
+async fn no_arguments_at_all_are_none() {
+    for arguments in ["", "  ", "null", "{}"] {
+        assert_eq!(answer(json!({ "type": "object" }), arguments).await.text, "{}");
+    }
+    assert_eq!(answer(schema(), "").await.kind(), Some(FailureKind::InvalidArguments));
+}
+
+#[tokio::test]
+async fn hostile_arguments_get_an_answer() {
+    let brackets = "[".repeat(200_000);
+    let closed = format!("{brackets}{}", "]".repeat(200_000));
+    let objects = r#"{"a":"#.repeat(200_000);
+    let quoted = "{'a':".repeat(200_000);
+    let long = format!(r#"{{"query": "{}"}}"#, "x".repeat(50 << 20));
+    let twice = r#"{"query": "a", "query": "b"}"#;
+    for (arguments, kind) in [
+        (brackets.as_str(), Some("invalid_arguments")),
+        (&closed, Some("invalid_arguments")),
+        (&objects, Some("invalid_arguments")),
+        (&quoted, Some("invalid_arguments")),
+        (&long, Some("invalid_arguments")),
+        (r#"{"query": "\udc00\ud800"}"#, Some("invalid_arguments")),
+        ("\u{0}\u{1}", Some("invalid_arguments")),
+        ("42", Some("invalid_arguments")),
+        (twice, None),
+    ] {
+        let reply = answer(schema(), arguments).await;
+        assert_eq!(reply.kind().map(FailureKind::name), kind, "{arguments:.40}");
+        assert!(reply.text.len() < 2200, "{} bytes", reply.text.len());
+    }
+}
+
+#[tokio::test]
+async fn a_value_nested_too_deeply_gets_an_answer() {
+    let mut value = json!(1);
+    for _ in 0..200_000 {
+        value = Value::Array(vec![value]);
+    }
+    let guard = Guard::builder().tool(Script::new("t").tool()).build().unwrap();
+    let reply = guard.handle(Call::new("1", "t", value)).await;
+    assert!(reply.text.contains("at most 127 levels of nesting"), "{}", reply.text);
+}
+
+#[tokio::test]
+async fn the_limit_of_size_is_a_setting_with_a_text() {
+    let policy = Policy { max_argument_bytes: 10, ..Policy::default() };
+    let guard = Guard::builder().tool(Script::new("t").tool()).policy(policy).build().unwrap();
+    for arguments in [json!({ "a": "0123456789" }).into(), r#"{"a": "0123456789"}"#.into()] {
+        let arguments: breakfall::RawArguments = arguments;
+        let reply = guard.handle(Call::new("1", "t", arguments)).await;
+        assert!(
+            reply.text.contains("the arguments: expected at most 10 bytes, got `"),
+            "{}",
+            reply.text
+        );
+    }
+}
+
+#[tokio::test]
+async fn draft_07_and_2020_12_are_both_understood() {
+    let draft07 = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "definitions": { "n": { "type": "integer" } },
+        "properties": { "pair": { "items": [{ "type": "string" }, { "$ref": "#/definitions/n" }] } },
+    });
+    let modern = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": { "n": { "type": "integer" } },
+        "properties": { "pair": { "prefixItems": [{ "type": "string" }, { "$ref": "#/$defs/n" }] } },
+    });
+    for schema in [draft07, modern] {
+        assert!(!answer(schema.clone(), r#"{"pair": ["a", 1]}"#).await.is_error);
+        let reply = answer(schema, r#"{"pair": ["a", "b"]}"#).await;
+        assert!(
+            reply.text.contains("- `pair[1]`: expected an integer, got `\"b\"`"),
+            "{}",
+            reply.text
+        );
+    }
+}
+
+#[test]
+fn a_schema_that_reaches_outside_or_is_wrong_is_refused_when_the_guard_is_built() {
+    for schema in [
+        json!({ "$ref": "https://example.org/schema.json" }),
+        json!({ "$ref": "file:///etc/passwd" }),
+        json!({ "type": "no-such-type" }),
+        json!({ "properties": { "a": { "pattern": "(" } } }),
+    ] {
+        let guard = Guard::builder().tool(Script::new("t").schema(schema).tool()).build();
+        let error = guard.unwrap_err().to_string();
+        assert!(error.starts_with("the input schema of `t` is not usable"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_takes_more_than_its_schema_is_let_do_so() {
+    for (checking, arguments, text) in [
+        (Checking::Diagnose, r#"{"limit": "7", "query": "x"}"#, r#"{"limit":7,"query":"x"}"#),
+        (
+            Checking::Diagnose,
+            r#"{"limit": "many", "query": "x"}"#,
+            r#"{"limit":"many","query":"x"}"#,
+        ),
+        (Checking::Warn, r#"{"limit": "7", "query": "x"}"#, r#"{"limit":"7","query":"x"}"#),
+        (Checking::Off, r#"{"limit": "7"}"#, r#"{"limit":"7"}"#),
+    ] {
+        let guard = Guard::builder()
+            .tool(Script::new("t").schema(schema()).tool())
+            .policy(Policy { checking, ..Policy::default() })
+            .build()
+            .unwrap();
+        assert_eq!(guard.handle(Call::new("1", "t", arguments)).await.text, text);
+    }
+}
+
+#[tokio::test]
+async fn when_such_a_tool_refuses_the_call_the_full_diagnosis_is_told() {
+    let guard = Guard::builder()
+        .tool(Script::new("t").schema(schema()).fails(FailureKind::InvalidArguments).tool())
+        .policy(Policy { checking: Checking::Diagnose, ..Policy::default() })
+        .build()
+        .unwrap();
+    let reply = guard.handle(Call::new("1", "t", r#"{"limit": "many"}"#)).await;
+    assert!(
+        reply.text.contains("- `limit`: expected an integer, got `\"many\"`"),
+        "{}",
+        reply.text
+    );
+    assert!(reply.text.contains("- `query`: expected a string; it is missing"), "{}", reply.text);
+}
+
+/// Counts.
+#[tool(effect = "read_only")]
+async fn count(#[serde(default)] from: u8) -> Result<u8, breakfall::Failure> {
+    Ok(from)
+}
+
+#[tokio::test]
+async fn what_the_schema_accepts_and_the_type_does_not_is_still_answered() {
+    let guard = Guard::builder().tool(count()).build().unwrap();
+    let reply = guard.handle(Call::new("1", "count", r#"{"from": 256}"#)).await;
+    assert_eq!(reply.kind(), Some(FailureKind::InvalidArguments));
+    assert_eq!(guard.handle(Call::new("1", "count", "")).await.text, "0");
+}

@@ -1,0 +1,75 @@
+//! `#[tool]`: name, description, schema and effect from a function.
+
+use breakfall::{Call, Effect, Failure, Guard, tool};
+use serde_json::json;
+
+/// Searches the files.
+///
+/// Returns one path a line.
+#[tool(effect = "read_only")]
+async fn search_files(
+    /// What to look for.
+    query: String,
+    limit: Option<u8>,
+    #[serde(default)] hidden: bool,
+) -> Result<String, Failure> {
+    Ok(format!("{query} {limit:?} {hidden}"))
+}
+
+/// Adds.
+#[tool(name = "math.add", effect = "idempotent", isolated)]
+async fn add(mut a: i64, b: i64) -> Result<i64, std::num::TryFromIntError> {
+    a += b;
+    Ok(a)
+}
+
+#[tool]
+fn shout(text: String) -> Result<String, Failure> {
+    Ok(text.to_uppercase())
+}
+
+mod inner {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    pub struct Point {
+        pub x: f64,
+    }
+
+    #[breakfall::tool]
+    pub async fn draw(points: Vec<Point>) -> Result<usize, breakfall::Failure> {
+        Ok(points.iter().filter(|point| point.x > 0.0).count())
+    }
+}
+
+#[test]
+fn the_spec_is_read_off_the_function() {
+    let spec = search_files().spec().clone();
+    assert_eq!(spec.name, "search_files");
+    assert_eq!(spec.description, "Searches the files.\n\nReturns one path a line.");
+    assert_eq!(spec.effect, Effect::ReadOnly);
+    let schema = &spec.input_schema;
+    assert_eq!(schema["properties"]["query"]["description"], "What to look for.");
+    assert_eq!(schema["required"], json!(["query"]));
+    assert_eq!(schema["additionalProperties"], json!(false));
+    assert_eq!(add().spec().name, "math.add");
+    assert_eq!((add().spec().effect, shout().spec().effect), (Effect::Idempotent, Effect::Once));
+}
+
+#[tokio::test]
+async fn the_tools_answer() {
+    let tools = [search_files(), add(), shout(), inner::draw()];
+    let guard = Guard::builder().tools(tools).build().unwrap();
+    for (tool, arguments, text) in [
+        ("search_files", r#"{"query": "x"}"#, "x None false"),
+        ("search_files", r#"{"query": "x", "limit": 3, "hidden": true}"#, "x Some(3) true"),
+        ("math.add", r#"{"a": 1, "b": 2}"#, "3"),
+        ("shout", r#"{"text": "hi"}"#, "HI"),
+        ("draw", r#"{"points": [{"x": 1}, {"x": -1}]}"#, "1"),
+    ] {
+        assert_eq!(guard.handle(Call::new("1", tool, arguments)).await.text, text);
+    }
+}
+
+#[test]
+fn what_is_no_tool_is_refused_with_what_is_accepted() {
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}

@@ -1,0 +1,131 @@
+//! Names: what exists, what is near, what may be called now.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use breakfall::{Call, Error, FailureKind, Guard};
+use breakfall_test::Script;
+
+fn guard(names: &[&str]) -> Guard {
+    Guard::builder().tools(names.iter().map(|name| Script::new(*name).tool())).build().unwrap()
+}
+
+async fn text(guard: &Guard, tool: &str) -> String {
+    let reply = guard.handle(Call::new("1", tool, "{}")).await;
+    reply.text.rsplit_once(" (ref ").map(|(text, _)| text.to_owned()).unwrap_or(reply.text)
+}
+
+#[tokio::test]
+async fn an_unknown_name_is_answered_with_what_exists() {
+    let guard = guard(&["search_files", "list_files", "read_file"]);
+    assert_eq!(
+        text(&guard, "serach_files").await,
+        "`serach_files` is not a tool. Nearest: `search_files`.\n\
+         Call one of: `list_files`, `read_file`, `search_files`."
+    );
+    assert_eq!(
+        text(&guard, "deploy").await,
+        "`deploy` is not a tool.\nCall one of: `list_files`, `read_file`, `search_files`."
+    );
+    assert_eq!(
+        text(&Guard::builder().build().unwrap(), "deploy").await,
+        "`deploy` is not a tool.\nUse another tool or go on without it."
+    );
+}
+
+#[tokio::test]
+async fn a_namespace_leads_to_its_tools() {
+    let guard = guard(&["sequential-thinking__sequentialthinking", "git__status"]);
+    assert!(
+        text(&guard, "sequential-thinking")
+            .await
+            .contains("Nearest: `sequential-thinking__sequentialthinking`.")
+    );
+}
+
+#[tokio::test]
+async fn a_near_miss_is_never_executed() {
+    let (tool, calls) = Script::new("read_file").counted();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    for near in
+        ["Read_File", "read_fil", "readfile", " read_file", "read_file\n", "read\u{200b}_file"]
+    {
+        let reply = guard.handle(Call::new("1", near, "{}")).await;
+        assert_eq!(reply.kind(), Some(FailureKind::UnknownTool), "{near}");
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn five_thousand_tools_do_not_flood_the_prompt() {
+    let names: Vec<String> = (0..5_000).map(|n| format!("service_{n}__get_thing")).collect();
+    let guard = guard(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let near = text(&guard, "service_77__get_thin").await;
+    assert!(near.contains("the nearest of 5000 tools: `service_77__get_thing`"), "{near}");
+    assert!(near.matches('`').count() <= 2 * 14 && near.len() < 1000, "{near}");
+    let far = text(&guard, "zzz").await;
+    assert_eq!(far, "`zzz` is not a tool.\nCall one of the tools you were given.");
+}
+
+#[tokio::test]
+async fn a_hostile_name_is_echoed_in_bounds() {
+    let guard = guard(&["read_file"]);
+    for name in ["", "`", "a`b", &"x".repeat(1_000_000), "\u{1b}[31mred", "a\nb"] {
+        let text = text(&guard, name).await;
+        assert!(text.len() < 400, "{text}");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn tools_are_switched_while_calls_run() {
+    let guard = Arc::new(guard(&["t"]));
+    for (switch, kind) in [
+        ("disable", Some(FailureKind::Unavailable)),
+        ("enable", None),
+        ("pause", Some(FailureKind::Unavailable)),
+        ("enable", None),
+    ] {
+        let other = Arc::clone(&guard);
+        let switched = tokio::spawn(async move {
+            match switch {
+                "disable" => other.toolbox().disable("t"),
+                "pause" => other.toolbox().pause("t"),
+                _ => other.toolbox().enable("t"),
+            }
+        });
+        switched.await.unwrap().unwrap();
+        assert_eq!(guard.handle(Call::new("1", "t", "{}")).await.kind(), kind, "{switch}");
+    }
+    guard.toolbox().disable("t").unwrap();
+    assert_eq!(
+        text(&guard, "t").await,
+        "`t` cannot be used now.\nUse another tool or go on without it."
+    );
+    assert!(guard.toolbox().callable().is_empty());
+    guard.toolbox().remove("t").unwrap();
+    assert_eq!(
+        guard.handle(Call::new("1", "t", "{}")).await.kind(),
+        Some(FailureKind::UnknownTool)
+    );
+    guard.toolbox().add(Script::new("t").tool()).unwrap();
+    assert!(!guard.handle(Call::new("1", "t", "{}")).await.is_error);
+}
+
+#[test]
+fn bad_names_are_refused_with_the_reason() {
+    for (name, why) in [
+        ("", "it is empty"),
+        ("a b", "it contains a space"),
+        ("a`b", "a backtick"),
+        ("a\nb", "a control character"),
+    ] {
+        let error = Guard::builder().tool(Script::new(name).tool()).build().unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let twice = Guard::builder().tools([Script::new("t").tool(), Script::new("t").tool()]).build();
+    assert!(matches!(twice.unwrap_err(), Error::DuplicateTool { name } if name == "t"));
+    let toolbox = Guard::builder().build().unwrap();
+    assert!(toolbox.toolbox().pause("none").is_err());
+}

@@ -1,0 +1,129 @@
+//! Providers' messages in, replies out, ids kept.
+
+use breakfall::wire::{anthropic, gemini, langchain, mcp, openai};
+use breakfall::{Call, FailureKind, Guard, Reply};
+use breakfall_test::Script;
+use serde_json::{Value, json};
+
+fn guard() -> Guard {
+    Guard::builder()
+        .tool(Script::new("echo").tool())
+        .tool(Script::new("fails").fails(FailureKind::NotFound).tool())
+        .build()
+        .unwrap()
+}
+
+async fn replies(calls: Vec<Call>) -> Vec<Reply> {
+    guard().handle_all(calls).await
+}
+
+const FAILED: &str = "`fails` did not find `notes/today.md`.\nCheck the name, or find out what \
+                      exists, before calling it again. (ref 5z79gq)";
+
+#[tokio::test]
+async fn openai_chat() {
+    let message = json!({ "role": "assistant", "content": null, "tool_calls": [
+        { "id": "a", "type": "function", "function": { "name": "echo", "arguments": "{\"x\":1}" } },
+        { "id": "b", "type": "function", "function": { "name": "fails", "arguments": {} } },
+        { "id": 7, "type": "function", "function": {} },
+        { "type": "custom", "id": "c", "custom": { "name": "echo", "input": "free text" } },
+    ] });
+    let replies = replies(openai::calls(&message).unwrap()).await;
+    let answers: Vec<Value> = replies.iter().map(openai::message).collect();
+    assert_eq!(answers[0], json!({ "role": "tool", "tool_call_id": "a", "content": "{\"x\":1}" }));
+    assert_eq!(answers[1], json!({ "role": "tool", "tool_call_id": "b", "content": FAILED }));
+    assert_eq!(
+        (&replies[2].id, replies[2].kind()),
+        (&"7".to_owned(), Some(FailureKind::UnknownTool))
+    );
+    assert_eq!(answers[3]["content"], "{\"input\":\"free text\"}");
+}
+
+#[tokio::test]
+async fn openai_responses() {
+    let output = json!([
+        { "type": "reasoning", "summary": [] },
+        { "type": "function_call", "id": "fc_1", "call_id": "a", "name": "echo", "arguments": "{}" },
+    ]);
+    let replies = replies(openai::response_calls(&output).unwrap()).await;
+    assert_eq!(
+        openai::response_item(&replies[0]),
+        json!({ "type": "function_call_output", "call_id": "a", "output": "{}" })
+    );
+}
+
+#[tokio::test]
+async fn anthropic_blocks() {
+    let message = json!({ "role": "assistant", "content": [
+        { "type": "text", "text": "Let me look." },
+        { "type": "tool_use", "id": "a", "name": "echo", "input": { "x": 1 } },
+        { "type": "tool_use", "id": "b", "name": "fails", "input": {} },
+    ] });
+    let replies = replies(anthropic::calls(&message).unwrap()).await;
+    assert_eq!(
+        anthropic::message(&replies),
+        json!({ "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "a", "content": "{\"x\":1}", "is_error": false },
+            { "type": "tool_result", "tool_use_id": "b", "content": FAILED, "is_error": true },
+        ] })
+    );
+    assert!(anthropic::calls(&json!({ "content": "just text" })).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn gemini_parts() {
+    let content = json!({ "role": "model", "parts": [
+        { "functionCall": { "name": "echo", "args": { "x": 1 } } },
+        { "text": "and" },
+        { "functionCall": { "id": "b", "name": "fails", "args": {} } },
+    ] });
+    let replies = replies(gemini::calls(&content).unwrap()).await;
+    assert_eq!(
+        gemini::part(&replies[0]),
+        json!({ "functionResponse": { "name": "echo", "response": { "output": "{\"x\":1}" } } })
+    );
+    assert_eq!(
+        gemini::part(&replies[1]),
+        json!({ "functionResponse": { "id": "b", "name": "fails", "response": { "error": FAILED } } })
+    );
+}
+
+#[tokio::test]
+async fn mcp_results() {
+    let call = mcp::call("1", &json!({ "name": "fails", "arguments": {} }));
+    let replies = replies(vec![call, mcp::call("2", &json!({ "name": "echo" }))]).await;
+    assert_eq!(
+        mcp::result(&replies[0]),
+        json!({ "content": [{ "type": "text", "text": FAILED }], "isError": true })
+    );
+    assert_eq!(
+        mcp::result(&replies[1]),
+        json!({ "content": [{ "type": "text", "text": "{}" }], "isError": false })
+    );
+}
+
+#[tokio::test]
+async fn langchain_messages() {
+    let message = json!({
+        "type": "ai",
+        "tool_calls": [{ "name": "echo", "args": { "x": 1 }, "id": "a", "type": "tool_call" }],
+        "invalid_tool_calls": [{ "name": "echo", "args": "{\"x\": ", "id": "b", "error": null }],
+    });
+    let replies = replies(langchain::calls(&message).unwrap()).await;
+    assert_eq!(
+        langchain::message(&replies[0]),
+        json!({ "type": "tool", "content": "{\"x\":1}", "tool_call_id": "a", "name": "echo", "status": "success" })
+    );
+    let answer = langchain::message(&replies[1]);
+    assert_eq!((&answer["status"], &answer["tool_call_id"]), (&json!("error"), &json!("b")));
+    assert_eq!(replies[1].kind(), Some(FailureKind::TruncatedArguments));
+}
+
+#[test]
+fn a_list_of_calls_that_is_no_list_is_refused() {
+    let error = openai::calls(&json!({ "tool_calls": { "a": 1 } })).unwrap_err().to_string();
+    assert_eq!(error, "not an OpenAI message at `tool_calls`: expected a list");
+    for message in [json!(null), json!(7), json!({}), json!({ "tool_calls": null })] {
+        assert!(openai::calls(&message).unwrap().is_empty());
+    }
+}
