@@ -1,5 +1,4 @@
 //! What the guard costs beside a bare boxed call: read the ratios, not the times.
-#![expect(missing_docs, reason = "written by criterion's macros")]
 
 use std::future::ready;
 use std::hint::black_box;

@@ -1,0 +1,20 @@
+//! Everything that must hold before a change lands.
+
+use crate::{Failed, cargo};
+
+/// The tests come last, so that the runner's closing lines are the last thing printed.
+pub(crate) fn test() -> Result<(), Failed> {
+    cargo("formatting", &["fmt", "--all", "--check"], &[])?;
+    cargo(
+        "clippy",
+        &["clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"],
+        &[],
+    )?;
+    cargo(
+        "documentation",
+        &["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"],
+        &[("RUSTDOCFLAGS", "--deny warnings")],
+    )?;
+    // A backtrace for each failure that a test provokes costs more than the test.
+    cargo("tests", &["test", "--workspace"], &[("RUST_BACKTRACE", "0"), ("INSTA_UPDATE", "no")])
+}
