@@ -47,6 +47,12 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             #[schemars(crate = "::breakfall::macros::schemars")]
             struct Parameters { #(#fields,)* }
 
+            // A tool that never waits or never fails is still a tool, and it owns its arguments.
+            #[allow(
+                clippy::unused_async,
+                clippy::unnecessary_wraps,
+                clippy::needless_pass_by_value
+            )]
             #function
 
             #make(#name, #description, |parameters: Parameters| {

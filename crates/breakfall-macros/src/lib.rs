@@ -14,7 +14,9 @@ use proc_macro::TokenStream;
 ///     /// The path, relative to the project.
 ///     path: String,
 ///     limit: Option<usize>,
-/// ) -> Result<String, std::io::Error> { … }
+/// ) -> Result<String, std::io::Error> {
+///     std::fs::read_to_string(path).map(|text| text.lines().take(limit.unwrap_or(100)).collect())
+/// }
 ///
 /// let guard = Guard::builder().tool(read_file()).build()?;
 /// ```

@@ -30,12 +30,12 @@ fn shout(text: String) -> Result<String, Failure> {
 
 mod inner {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
-    pub struct Point {
-        pub x: f64,
+    pub(crate) struct Point {
+        x: f64,
     }
 
     #[breakfall::tool]
-    pub async fn draw(points: Vec<Point>) -> Result<usize, breakfall::Failure> {
+    pub(crate) async fn draw(points: Vec<Point>) -> Result<usize, breakfall::Failure> {
         Ok(points.iter().filter(|point| point.x > 0.0).count())
     }
 }

@@ -1,4 +1,5 @@
 //! Names: what exists, what is near, what may be called now.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,5 @@
 //! Providers' messages in, replies out, ids kept.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use breakfall::wire::{anthropic, gemini, langchain, mcp, openai};
 use breakfall::{Call, FailureKind, Guard, Reply};
