@@ -35,6 +35,14 @@ pub enum Error {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A rule for secrets that does not compile.
+    #[error("the rule `{id}` for secrets is not usable: `{pattern}` does not compile")]
+    SecretRule {
+        /// The rule.
+        id: String,
+        /// The expression.
+        pattern: String,
+    },
     /// A word that is not one of a closed list.
     #[error("`{given}` is not a {what}; accepted: {}", listed(.accepted))]
     UnknownWord {

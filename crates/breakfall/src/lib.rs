@@ -54,7 +54,9 @@ pub use failure::{
 };
 pub use guard::{Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};
-pub use redact::{FailureReport, ItemReport, OutputReport, Redactor, Report};
+pub use redact::{
+    Allowlist, FailureReport, ItemReport, OutputReport, Redactor, Report, SecretRule, Span,
+};
 pub use tool::{
     BoxFuture, Context, Effect, Entry, IntoOutput, ItemProblem, Output, Tool, ToolSpec, blocking,
     function, require_input,

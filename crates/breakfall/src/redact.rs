@@ -3,17 +3,23 @@
 //! Nothing leaves a call but through here. Secrets go first, then length.
 
 mod clean;
+mod entropy;
 mod places;
 mod report;
+mod shapes;
 
 use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::Arc;
 
 pub use report::{FailureReport, ItemReport, OutputReport, Report};
+pub use shapes::{Allowlist, SecretRule};
+use shapes::{BUILT_IN, Shapes};
 
 use crate::classify;
 use crate::config::Dispositions;
 use crate::failure::{Advice, Facts};
-use crate::{Correction, Detail, Failure, Outcome, Output, Problem, Reference};
+use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem, Reference};
 
 /// The most bytes of one text of a failure that are kept for the developer.
 const KEPT: usize = 8 << 10;
@@ -21,10 +27,32 @@ const KEPT: usize = 8 << 10;
 /// The most bytes of a tool's name that are echoed.
 const NAME: usize = 64;
 
-/// Removes secrets.
-#[derive(Clone, Debug, Default)]
+/// What a replacement begins with. What holds it is never replaced again.
+const MARK: &str = "[redacted:";
+
+/// Removes secrets: by shape, by place, and by value.
+///
+/// ```
+/// let redactor = breakfall::Redactor::default();
+/// let text = redactor.redact("connect to postgres://bob:hunter2@db failed");
+/// assert_eq!(text, "connect to postgres://bob:[redacted:url-password#1b3d]@db failed");
+/// ```
+#[derive(Clone, Default)]
 pub struct Redactor {
     values: Vec<String>,
+    rules: Vec<SecretRule>,
+    own: Option<Arc<Shapes>>,
+}
+
+/// A secret found in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span<'s> {
+    /// Its first byte.
+    pub start: usize,
+    /// The byte behind its last.
+    pub end: usize,
+    /// What kind of secret it is.
+    pub name: &'s str,
 }
 
 /// What the guard decided for one call: needed to report it.
@@ -37,26 +65,60 @@ pub(crate) struct Terms<'a> {
 impl Redactor {
     /// Removes this exact value wherever it stands. Values of fewer than four bytes are left:
     /// they would tear every text apart.
-    pub(crate) fn add_value(&mut self, value: impl Into<String>) {
+    pub fn add_value(&mut self, value: impl Into<String>) {
         let value = value.into();
         if value.len() >= 4 {
             self.values.push(value);
-            self.values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         }
     }
 
-    /// The text without its secrets.
-    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut text = Cow::Borrowed(text);
+    /// Adds a rule of the user's own.
+    pub fn add_rule(&mut self, rule: SecretRule) -> Result<(), Error> {
+        self.rules.push(rule);
+        let announced = self.rules.iter().map(SecretRule::announced);
+        self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?)));
+        Ok(())
+    }
+
+    /// Every secret in a text, in order; two rules may find the same one.
+    pub fn find(&self, text: &str) -> Vec<Span<'_>> {
+        let mut found = Vec::new();
         for value in &self.values {
-            if text.contains(value.as_str()) {
-                text = Cow::Owned(text.replace(value.as_str(), "[redacted:value]"));
+            let places = text.match_indices(value.as_str());
+            found.extend(places.map(|(at, _)| Span { start: at, end: at + value.len(), name: "value" }));
+        }
+        if let Some(own) = &self.own {
+            own.find(text, &mut found);
+        }
+        BUILT_IN.find(text, &mut found);
+        places::find(text, &mut found);
+        found.retain(|span| !is_replacement(text, *span));
+        found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+        found
+    }
+
+    /// The text without its secrets. Equal secrets have equal replacements.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let found = self.find(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut kept = 0;
+        let mut spans = found.iter().copied().peekable();
+        while let Some(mut span) = spans.next() {
+            // What overlaps is one secret, under the name of the one that begins first.
+            while let Some(next) = spans.next_if(|next| next.start < span.end) {
+                span.end = span.end.max(next.end);
             }
+            out.push_str(&text[kept..span.start]);
+            let whole = fingerprint(&text[span.start..span.end]);
+            // Sixteen bits tell two secrets apart and tell nothing of either.
+            let _ = write!(out, "{MARK}{}#{:04x}]", span.name, (whole ^ (whole >> 16)) & 0xffff);
+            kept = span.end;
         }
-        match places::redact(&text) {
-            Some(redacted) => Cow::Owned(redacted),
-            None => text,
-        }
+        out.push_str(&text[kept..]);
+        Cow::Owned(out)
     }
 
     /// The account of an outcome.
@@ -148,7 +210,7 @@ impl Redactor {
             let beside = format!("{}={got}", problem.path);
             match self.redact(&beside).strip_prefix(&format!("{}=", problem.path)) {
                 Some(got) => self.name(got.to_owned(), 256),
-                None => "[redacted]".to_owned(),
+                None => format!("{MARK}value]"),
             }
         });
         Problem {
@@ -180,6 +242,21 @@ impl Redactor {
     }
 }
 
+/// Whether a span lies in a replacement that was made before, or holds one.
+fn is_replacement(text: &str, span: Span) -> bool {
+    if text[span.start..span.end].contains(MARK) {
+        return true;
+    }
+    let before = &text[..span.start];
+    before.rfind(MARK).is_some_and(|mark| !text[mark..span.start].contains(']'))
+}
+
+/// Tells two secrets apart: FNV-1a.
+fn fingerprint(secret: &str) -> u32 {
+    let byte = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    secret.bytes().fold(0x811c_9dc5, byte)
+}
+
 /// At most `max` bytes and a note of what is missing: head and tail say more than a head alone.
 pub(crate) fn cut_middle(text: String, max: usize) -> String {
     if text.len() <= max {
@@ -189,6 +266,12 @@ pub(crate) fn cut_middle(text: String, max: usize) -> String {
     let tail = text.ceil_char_boundary(text.len() - max / 3);
     let cut = tail - head;
     format!("{}…[{cut} of {} bytes cut]…{}", &text[..head], text.len(), &text[tail..])
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redactor").field("rules", &self.rules.len()).finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]
@@ -209,9 +292,7 @@ mod tests {
         redactor.add_value("hunter2");
         redactor.add_value("hunter2-and-more");
         redactor.add_value("abc");
-        assert_eq!(
-            redactor.redact("x hunter2-and-more y hunter2 abc"),
-            "x [redacted:value] y [redacted:value] abc"
-        );
+        let text = redactor.redact("x hunter2-and-more y hunter2 abc").into_owned();
+        assert!(!text.contains("hunter2") && text.ends_with(" abc"), "{text}");
     }
 }

@@ -1,135 +1,280 @@
-//! Secrets by place: what stands behind a name such as `password`, behind `Bearer`, or between
-//! the scheme and the host of a URL.
+//! Secrets by place: what is assigned to a name such as `password`, what a cookie holds, and
+//! private keys, whole or cut.
 
-/// Names whose value is a secret, in lower case without separators.
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+
+use super::Span;
+use super::entropy::{entropy, is_placeholder};
+
+/// Words that a secret's name ends with, in lower case; separators in a name do not count.
 const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "pwd",
-    "secret",
-    "token",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "authorization",
-    "credential",
-    "credentials",
+    "password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey", "accountkey",
+    "privatekey", "secretkey", "encryptionkey", "signingkey", "masterkey", "sharedkey", "authkey",
+    "sharedaccesskey", "credential", "credentials", "connectionstring", "clientsecret", "sessionid",
+    "sessionkey", "sessiontoken", "authorization", "passcode", "pin", "otp", "dbpass", "userpass",
+    "mysqlpwd", "secretaccesskey", "appsecret", "apisecret", "authtoken", "refreshtoken", "idtoken",
+    "privatetoken", "cookie", "setcookie", "session", "creds", "apitoken", "bearertoken", "accesstoken",
 ];
 
-const GONE: &str = "[redacted]";
+/// Names that end like a secret's and hold none.
+const OPEN: &[&str] = &[
+    "publickey", "publictoken", "csrftoken", "nexttoken", "pagetoken", "nextpagetoken",
+    "continuationtoken", "synctoken", "primarykey", "foreignkey", "shippin", "spin", "mappin",
+    "unexpectedtoken", "invalidtoken", "stoppin", "cancellationtoken",
+];
 
-/// The text without what stands in such places; nothing where none does.
-pub(super) fn redact(text: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut kept = 0;
-    let mut at = 0;
-    while let Some(found) = text[at..].find(['=', ':', '@', ' ']) {
-        let mark = at + found;
-        at = mark + 1;
-        let secret = match text.as_bytes()[mark] {
-            b'@' => userinfo(text, mark),
-            b' ' => bearer(text, mark),
-            _ => assigned(text, mark),
-        };
-        if let Some((start, end)) = secret.filter(|(start, end)| *start >= kept && start < end) {
-            out.push_str(&text[kept..start]);
-            out.push_str(GONE);
-            kept = end;
-            at = at.max(end);
+/// Words that make a name suspicious, whatever else is in it.
+const SUSPICIOUS: &[&str] =
+    &["access", "auth", "api", "credential", "creds", "key", "passwd", "password", "secret", "token"];
+
+/// What a suspicious name may hold besides, and then holds no secret.
+const HARMLESS: &[&str] = &[
+    "accessib", "accessor", "accessid", "randomaccess", "apiid", "apiname", "apiversion", "rapid",
+    "capital", "author", "authentication", "exchange", "credentialid", "credentialsid",
+    "withcredentials", "bucketkey", "foreignkey", "hotkey", "idxkey", "naturalkey", "primarykey",
+    "pubkey", "publickey", "schemakey", "sequencekey", "turkey", "monkey", "keyalias", "keyboard",
+    "keycode", "keyframe", "keyid", "keylength", "keymesh", "keyname", "keypair", "keypress",
+    "keyring", "keyselector", "keysignature", "keysize", "keystone", "keystore", "keyword", "keyup",
+    "keydown", "keyleft", "keyright", "keyvault", "keytab", "keyhash", "keying", "keyfile",
+    "keychars", "keystr", "secretlength", "secretname", "secretsize", "usersecretsid", "csrftoken",
+    "jsonwebtoken", "endpoint", "tokenfile", "tokenurl", "tokenuri", "apiurl", "apiuri",
+    "credentialsurl", "publictoken", "tokencount", "tokentype", "tokenlimit", "maxtoken",
+    "authmode", "authtype", "version", "checksum", "blindkey", "apijar",
+];
+
+/// What may announce a place.
+static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasickBuilder::new()
+        .ascii_case_insensitive(true)
+        .build([
+            "pass", "pwd", "secret", "token", "key", "cred", "connection", "session", "auth", "pin",
+            "otp", "cookie", "private key", "access", "api",
+        ])
+        .ok()
+});
+
+/// Every secret in such a place.
+pub(super) fn find<'s>(text: &str, found: &mut Vec<Span<'s>>) {
+    let Some(marks) = MARKS.as_ref() else { return };
+    let mut until = 0;
+    for hit in marks.find_iter(text) {
+        if hit.pattern().as_usize() == 12 {
+            private_key(text, hit.start(), found);
+        } else if hit.start() >= until
+            && let Some((name, sign)) = name_around(text, hit.start())
+        {
+            until = sign;
+            assigned(text, &name, sign, found);
         }
     }
-    if kept == 0 {
-        return None;
-    }
-    out.push_str(&text[kept..]);
-    Some(out)
 }
 
-/// `name=value`, `name: value`, `"name": "value"`.
-fn assigned(text: &str, mark: usize) -> Option<(usize, usize)> {
-    let name = text[..mark].trim_end_matches(['"', '\'', ' ', '`']);
-    let start = name.rfind(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c)));
-    let name: String = name[start.map_or(0, |at| at + 1)..]
+/// The name that stands around a place, in lower case without separators, and where it ends.
+fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let bytes = text.as_bytes();
+    let start = bytes[..at].iter().rev().take(64).take_while(|byte| part(byte)).count();
+    let end = at + bytes[at..].iter().take(64).take_while(|byte| part(byte)).count();
+    let name: String = text
+        .get(at - start..end)?
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    if !NAMES.iter().any(|known| name.ends_with(known)) {
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+    if bytes[..at - start].last().is_some_and(|byte| matches!(byte, b'/' | b'\\')) {
+        // The name of a file.
         return None;
     }
-    let rest = &text[mark + 1..];
-    let space = rest.len() - rest.trim_start_matches([' ', '=', '>']).len();
-    let value = &rest[space..];
-    let scheme = ["Bearer ", "Basic ", "Token "].iter().find(|scheme| value.starts_with(**scheme));
-    let skipped = scheme.map_or(0, |scheme| scheme.len());
-    let start = mark + 1 + space + skipped;
-    let value = &value[skipped..];
-    if value.trim_start_matches(['"', '\'']).starts_with(GONE) {
-        return None;
+    // `api` begins a word; it also stands in the middle of many.
+    let raw = &text[at - start..end];
+    let suspicious = SUSPICIOUS.iter().any(|word| match *word {
+        "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
+        word => name.contains(word),
+    })
+        && !HARMLESS.iter().any(|word| name.contains(word));
+    (suspicious || label(&name).is_some()).then_some((name, end))
+}
+
+/// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
+fn assigned<'s>(text: &str, name: &str, end: usize, found: &mut Vec<Span<'s>>) {
+    let rest = &text[end..];
+    let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
+    let quoted_name = after.len() < rest.len();
+    let after = past_type(after.trim_start_matches([' ', '\t']));
+    let Some(sign) = SIGNS.iter().find(|sign| after.starts_with(**sign)) else { return };
+    // `setProperty("NAME", "value")` assigns; a list does not.
+    let argument = *sign == ",";
+    if *sign == "==" || argument && !(quoted_name && in_a_call(&text[..end])) {
+        return;
     }
-    match value.chars().next()? {
-        quote @ ('"' | '\'') => {
-            let inside = &value[1..];
-            Some((start + 1, start + 1 + inside.find(quote).unwrap_or(inside.len())))
+    let value = after[sign.len()..].trim_start_matches([' ', '\t', '=']);
+    let spaced = value.len() < after.len() - sign.len();
+    let start = text.len() - value.len();
+    if name.ends_with("cookie") {
+        return cookie(text, start, found);
+    }
+    let opening = value.len() - value.trim_start_matches(['\\', 'b', 'r', 'f']).len();
+    let (start, value, quoted) = match value[opening..].chars().next() {
+        Some(quote @ ('"' | '\'' | '`')) => {
+            let inside = start + opening + 1;
+            (inside, &text[inside..inside + quoted_length(&text[inside..], quote, opening > 0)], true)
         }
-        _ => Some((start, start + word(value))),
+        Some(_) => (start, &value[..bare_length(value)], false),
+        None => return,
+    };
+    let scheme = value.len() - skip_scheme(value).len();
+    let (start, value) = (start + scheme, &value[scheme..]);
+    let prose = spaced && !quoted && !quoted_name && *sign == ":";
+    let known = label(name);
+    if let Some(known) = known.filter(|_| !argument && looks_secret(value, quoted, prose)) {
+        found.push(Span { start, end: start + value.len(), name: known });
+    }
+    if looks_generic(value) && !HARMLESS.iter().any(|word| name.contains(word)) {
+        found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
     }
 }
 
-fn bearer(text: &str, mark: usize) -> Option<(usize, usize)> {
-    let value = &text[mark + 1..];
-    let length = word(value);
-    (text[..mark].ends_with("Bearer") && length >= 8 && !value.starts_with(GONE))
-        .then_some((mark + 1, mark + 1 + length))
+/// Whether a quoted name is the first argument of a call.
+fn in_a_call(before: &str) -> bool {
+    before.rfind(['"', '\'']).is_some_and(|quote| before[..quote].ends_with('('))
 }
 
-/// The password of `scheme://user:password@host`.
-fn userinfo(text: &str, mark: usize) -> Option<(usize, usize)> {
-    let start = text[..mark].rfind("://")? + 3;
-    let userinfo = &text[start..mark];
-    let colon = userinfo.find(':')?;
-    let plain = userinfo.contains(|c: char| c.is_whitespace() || c == '/');
-    (!plain && &userinfo[colon + 1..] != GONE).then_some((start + colon + 1, mark))
+/// What may stand between a name and its value, the longer first.
+const SIGNS: &[&str] =
+    &[":::=", "::=", ":=", "?=", ".=", "+=", "=>", "==", "=", ":", ",", "||"];
+
+/// Past the type of a declaration: `token string = "x"`.
+fn past_type(text: &str) -> &str {
+    let word = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let rest = text[word..].trim_start_matches([' ', '\t', '?']);
+    if word > 0 && word < 12 && rest.starts_with('=') { rest } else { text }
 }
 
-fn word(value: &str) -> usize {
+/// As irregular as a key, wherever it is assigned.
+fn looks_generic(value: &str) -> bool {
+    let shaped = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.=-+/".contains(&b));
+    (10..=150).contains(&value.len())
+        && shaped
+        && value.bytes().any(|b| b.is_ascii_digit())
+        && value.bytes().any(|b| b.is_ascii_alphabetic())
+        && value.matches('.').count() < 2
+        && !value.contains("SNAPSHOT")
+        && !value.starts_with('/')
+        && !["0123456789", "abcdefghij"].iter().any(|row| value.to_ascii_lowercase().contains(row))
+        && entropy(value) >= 3.5
+        && !is_placeholder(value)
+}
+
+/// `Bearer x` as `x`.
+fn skip_scheme(value: &str) -> &str {
+    for scheme in ["bearer ", "basic ", "token ", "digest ", "apikey "] {
+        if value.len() > scheme.len()
+            && value.is_char_boundary(scheme.len())
+            && value[..scheme.len()].eq_ignore_ascii_case(scheme)
+        {
+            return value[scheme.len()..].trim_start();
+        }
+    }
     value
-        .find(|c: char| {
-            c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&' | ')' | '}' | ']' | '`')
-        })
+}
+
+fn quoted_length(inside: &str, quote: char, escaped: bool) -> usize {
+    let mut before = ' ';
+    for (at, c) in inside.char_indices() {
+        if c == '\n' || at > 4096 {
+            return at;
+        }
+        if c == quote && (escaped || before != '\\') {
+            return if escaped && before == '\\' { at - 1 } else { at };
+        }
+        before = c;
+    }
+    inside.len()
+}
+
+fn bare_length(value: &str) -> usize {
+    value
+        .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&' | ')' | '}' | ']' | '`' | '<' | '>' | '|'))
         .unwrap_or(value.len())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::redact;
+/// Whether a value in a secret's place is one, and not a word about it.
+fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
+    let value = value.trim_end_matches(['.', ':']);
+    if value.chars().count() < 3 || is_placeholder(value) {
+        return false;
+    }
+    let has = |class: fn(&char) -> bool| value.chars().any(|c| class(&c));
+    let letters = has(|c| c.is_alphabetic());
+    let digits = has(|c| c.is_ascii_digit());
+    if value.contains(char::is_whitespace) {
+        // A sentence about the field, unless it is as irregular as a passphrase.
+        return quoted && digits && letters && value.len() < 80 && entropy(value) > 3.5 && !value.ends_with('.');
+    }
+    if value.contains("://") || value.contains("()") || value.starts_with('/') {
+        return false;
+    }
+    if prose {
+        return (letters && digits && value.len() >= 6 && !value.contains('/')) || value.len() >= 20 && entropy(value) > 3.5;
+    }
+    letters || value.len() >= 4
+}
 
-    #[test]
-    fn removes_what_stands_in_a_secrets_place() {
-        for (text, redacted) in [
-            ("password=hunter2 at host", "password=[redacted] at host"),
-            ("DB_PASSWORD: hunter2", "DB_PASSWORD: [redacted]"),
-            (r#"{"api_key": "abc", "n": 1}"#, r#"{"api_key": "[redacted]", "n": 1}"#),
-            ("postgres://bob:hunter2@db/x", "postgres://bob:[redacted]@db/x"),
-            ("Authorization: Bearer abcdefghij", "Authorization: Bearer [redacted]"),
-            ("sent Bearer abcdefghij.klm on", "sent Bearer [redacted] on"),
-        ] {
-            assert_eq!(redact(text).as_deref(), Some(redacted), "{text}");
-            assert_eq!(redact(redacted), None, "not idempotent: {redacted}");
+/// What a secret under this name is called; nothing where the name alone does not tell.
+fn label(name: &str) -> Option<&'static str> {
+    let known = NAMES.iter().filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
+    let known = known.max_by_key(|known| known.len()).copied();
+    known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
+}
+
+/// The values of a cookie header that are long enough to be a session.
+fn cookie(text: &str, start: usize, found: &mut Vec<Span<'_>>) {
+    let line = text[start..].split(['\n', '\r']).next().unwrap_or_default();
+    let mut at = start;
+    for pair in line.split(';') {
+        if let Some((_, value)) = pair.split_once('=') {
+            let value = value.trim_matches(['"', '\'', ' ']);
+            let value = &value[..bare_length(value)];
+            let from = at + pair.rfind(value).unwrap_or(0);
+            if value.len() >= 8 && !is_placeholder(value) && entropy(value) > 2.5 {
+                found.push(Span { start: from, end: from + value.len(), name: "cookie" });
+            }
+        }
+        at += pair.len() + 1;
+    }
+}
+
+/// A private key, from its opening line to its closing one; where one of the two was cut off,
+/// as far as the key reaches.
+fn private_key<'s>(text: &str, at: usize, found: &mut Vec<Span<'s>>) {
+    const NAME: &str = "private-key";
+    let begin = text[..at].rfind("-----BEGIN").filter(|begin| at - begin < 120);
+    if let Some(begin) = begin {
+        let body = at + text[at..].find("-----").map_or(0, |dashes| dashes + 5);
+        let end = match text[body..].find("-----END") {
+            Some(end) if text[body..body + end].bytes().all(|b| is_key(b) || b"-:,.".contains(&b)) => {
+                let closing = body + end + 8;
+                closing + text[closing..].find("-----").map_or(0, |dashes| dashes + 5)
+            }
+            _ => body + text[body..].bytes().take_while(|byte| is_key(*byte)).count(),
+        };
+        let longest = text[body..end].split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c))).map(str::len).max();
+        if longest.unwrap_or(0) >= 16 {
+            found.push(Span { start: begin, end, name: NAME });
+        }
+    } else if let Some(closing) = text[..at].rfind("-----END").filter(|end| at - end < 120) {
+        let body = text[..closing].bytes().rev().take_while(|byte| is_key(*byte)).count();
+        let start = text.ceil_char_boundary(closing - body);
+        if body > 16 && !found.iter().any(|known| known.start <= start && known.end >= closing) {
+            found.push(Span { start, end: closing, name: NAME });
         }
     }
+}
 
-    #[test]
-    fn leaves_what_only_talks_about_secrets() {
-        for text in [
-            "the password is wrong",
-            "no token found",
-            "see https://example.org/a:b@c",
-            "Bearer of news",
-            "expected `,` or `}` at line 1",
-            "",
-        ] {
-            assert_eq!(redact(text), None, "{text}");
-        }
-    }
+/// What the body of a key is made of, also where its line breaks are escaped.
+fn is_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/= \t\r\n\\".contains(&byte)
 }

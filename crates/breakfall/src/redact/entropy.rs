@@ -1,0 +1,78 @@
+//! How random a text is, and what only stands in for a secret.
+
+/// Bits a character, by Shannon.
+pub(super) fn entropy(text: &str) -> f32 {
+    let mut counts = [0_u32; 256];
+    for byte in text.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a text is short")]
+    let length = text.len() as f32;
+    let mut bits = 0.0;
+    for &count in counts.iter().filter(|count| **count > 0) {
+        #[expect(clippy::cast_precision_loss, reason = "a text is short")]
+        let share = count as f32 / length;
+        bits -= share * share.log2();
+    }
+    bits
+}
+
+/// Words that stand where a secret would.
+const WORDS: &[&str] = &[
+    "null", "none", "nil", "true", "false", "undefined", "empty", "missing", "required", "invalid",
+    "expired", "revoked", "string", "str", "text", "number", "integer", "boolean", "object", "array",
+    "hidden", "masked", "redacted", "secret", "password", "passwd", "token", "bearer", "basic", "oauth",
+    "error", "unknown", "denied", "optional", "blank", "set", "unset", "not", "is", "was", "has", "must",
+    "the", "a", "for", "in", "and", "or", "of", "to", "yes", "no", "ok", "changeme", "example", "test",
+    "your", "value", "default", "key", "auth", "sha256", "sha512", "md5", "on", "off", "strong", "weak",
+];
+
+/// Whether a text of a secret's shape is none: a variable, a mask, one character.
+pub(super) fn is_mask(text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return true };
+    let masked = text
+        .chars()
+        .filter(|c| matches!(c, '*' | '#' | 'x' | 'X' | '.' | '\u{2022}' | '-' | '_'))
+        .count();
+    matches!(first, '$' | '<' | '{' | '[' | '%')
+        || text.contains(super::MARK)
+        || text.contains("****")
+        || text.contains("xxxxxx")
+        || text.chars().all(|c| c == first)
+        || masked * 10 >= text.chars().count() * 7
+}
+
+/// Whether a text in a secret's place only stands in for one: also a word or an example.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | '`' | '(' | ')' | '.' | ','));
+    let lower = text.to_ascii_lowercase();
+    is_mask(text)
+        || WORDS.contains(&lower.as_str())
+        || ["process.env", "os.environ", "env.", "os.getenv"].iter().any(|v| lower.starts_with(v))
+        || ["your_", "your-", "placeholder", "abcdefghijklmnop", "changeme", "<", "${", "{{"]
+            .iter()
+            .any(|stand_in| lower.contains(stand_in))
+        || lower.ends_with("example")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_that_of_shannon() {
+        assert!(entropy("aaaa").abs() < 0.001);
+        assert!((entropy("abcd") - 2.0).abs() < 0.001);
+        assert!((entropy("aabb") - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn stand_ins_are_no_secrets() {
+        for text in ["", "null", "${TOKEN}", "<token>", "****", "xxxxxxxx", "your_api_key", "sk_test_****1234", "$(cat x)"] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in ["hunter2", "correct horse", "p4ss-word"] {
+            assert!(!is_placeholder(text), "{text}");
+        }
+    }
+}

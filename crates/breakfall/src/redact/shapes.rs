@@ -1,0 +1,249 @@
+//! The shapes of secrets: read once from a table, each compiled when its keyword first occurs.
+
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+use regex_automata::Input;
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
+
+use serde::Deserialize;
+
+use super::Span;
+use super::entropy::{entropy, is_mask, is_placeholder};
+use crate::Error;
+
+/// How far before a keyword a shape may begin.
+const BEFORE: usize = 160;
+
+/// How far behind a keyword a shape is looked for; it is extended to the end of the word.
+const BEHIND: usize = 800;
+
+/// How long a word may be.
+const WORD: usize = 64 << 10;
+
+/// What ends a token: nothing that could be a part of it.
+const END: &str = r"(?:[^\w.\-/+=]|\.(?:[^\w]|$)|\\[nr]|$)";
+
+/// Keys that stand in public documents and open nothing, by fingerprint.
+const PUBLIC: &[u32] = &[
+    0x739d_dd87, 0xf095_1274, 0x0af7_ca9d, 0x4e13_51cb, 0xb878_2c2e, 0x965b_d60a, 0x1845_a427,
+    0x00d9_b068, 0xaf8f_ab00, 0x722e_f8d0, 0xc8a5_10e9, 0x1751_c16c, 0xf50c_0e72, 0x6a41_f911,
+    0x8ee1_d847, 0xb188_7211,
+];
+
+/// One shape.
+pub(super) struct Shape {
+    pub(super) name: String,
+    least_entropy: f32,
+    /// A run of letters alone is a name in somebody's code.
+    needs_digit: bool,
+    /// What stands in a place for secrets may be a word that only stands in for one.
+    in_a_place: bool,
+    pattern: String,
+    regex: OnceLock<Option<Regex>>,
+    /// Built in, or the user's own.
+    allowed: Vec<Regex>,
+    stopwords: Vec<String>,
+}
+
+/// Shapes behind one scan for their keywords.
+pub(super) struct Shapes {
+    shapes: Vec<Shape>,
+    keywords: Option<AhoCorasick>,
+    /// For each keyword, the shapes that it may announce.
+    announced: Vec<Vec<u16>>,
+}
+
+pub(super) static BUILT_IN: LazyLock<Shapes> =
+    LazyLock::new(|| Shapes::new(include_str!("shapes.tsv").lines().filter_map(read).collect()));
+
+/// A rule of the user's own, with the field names of gitleaks.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SecretRule {
+    /// What the secret is called in its replacement.
+    pub id: String,
+    /// Where it stands; the first group is the secret, the whole match where there is none.
+    pub regex: String,
+    /// One of these must stand in the text, whatever its case; none means always.
+    pub keywords: Vec<String>,
+    /// How random the secret must be, in bits a character.
+    pub entropy: f32,
+    /// What is no secret although it matches.
+    #[serde(alias = "allowlist")]
+    pub allowlists: Vec<Allowlist>,
+}
+
+/// What is no secret although it matches.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Allowlist {
+    /// Expressions for the secret.
+    pub regexes: Vec<String>,
+    /// Words in the secret.
+    pub stopwords: Vec<String>,
+}
+
+impl SecretRule {
+    pub(super) fn announced(&self) -> Result<Announced, Error> {
+        let compiled = |pattern: &String| {
+            compile(pattern).ok_or_else(|| Error::SecretRule {
+                id: self.id.clone(),
+                pattern: pattern.chars().take(80).collect(),
+            })
+        };
+        let regex = compiled(&self.regex)?;
+        let allowed = self.allowlists.iter().flat_map(|list| &list.regexes).map(compiled);
+        let shape = Shape {
+            name: self.id.clone(),
+            least_entropy: self.entropy,
+            needs_digit: false,
+            in_a_place: false,
+            pattern: self.regex.clone(),
+            regex: OnceLock::from(Some(regex)),
+            allowed: allowed.collect::<Result<_, _>>()?,
+            stopwords: self
+                .allowlists
+                .iter()
+                .flat_map(|list| &list.stopwords)
+                .map(|word| word.to_ascii_lowercase())
+                .collect(),
+        };
+        // The empty keyword stands everywhere.
+        let keywords = if self.keywords.is_empty() { vec![String::new()] } else { self.keywords.clone() };
+        Ok((shape, keywords))
+    }
+}
+
+/// A shape and the keywords that announce it.
+pub(super) type Announced = (Shape, Vec<String>);
+
+fn read(line: &str) -> Option<Announced> {
+    let mut fields = line.split('\t');
+    let form = fields.next().filter(|form| !form.starts_with('#'))?;
+    let (name, least, keywords) = (fields.next()?, fields.next()?, fields.next()?);
+    let (names, shape) = (fields.next()?, fields.next()?);
+    let pattern = match form {
+        "beside" => format!(
+            r#"(?i)(?:{names})[ \t\w.\-]{{0,20}}[\s'"]{{0,3}}(?:=>|:{{1,3}}=|\?=|\|\||[=>:,])[\x60'"\s=]{{0,5}}({shape}){END}"#
+        ),
+        "token" | "prefix" => format!(r"\b({shape}){END}"),
+        "any" => format!("({shape})"),
+        _ => shape.to_owned(),
+    };
+    let shape = Shape {
+        name: name.to_owned(),
+        least_entropy: least.parse().unwrap_or(0.0),
+        in_a_place: form == "place",
+        needs_digit: matches!(form, "token" | "prefix") && !name.starts_with("huggingface"),
+        pattern,
+        regex: OnceLock::new(),
+        allowed: Vec::new(),
+        stopwords: Vec::new(),
+    };
+    Some((shape, keywords.split(',').map(ToOwned::to_owned).collect()))
+}
+
+impl Shapes {
+    pub(super) fn new(announced: Vec<Announced>) -> Self {
+        let mut keywords: Vec<String> = Vec::new();
+        let mut by_keyword: Vec<Vec<u16>> = Vec::new();
+        let mut shapes = Vec::new();
+        for (index, (shape, announces)) in announced.into_iter().enumerate() {
+            for keyword in announces {
+                let at = keywords.iter().position(|known| *known == keyword).unwrap_or_else(|| {
+                    keywords.push(keyword);
+                    by_keyword.push(Vec::new());
+                    keywords.len() - 1
+                });
+                by_keyword[at].push(u16::try_from(index).unwrap_or(u16::MAX));
+            }
+            shapes.push(shape);
+        }
+        let automaton = AhoCorasickBuilder::new()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&keywords);
+        // The keywords are few and short; were they ever too many, nothing would be found, and
+        // the tests would say so.
+        Self { shapes, keywords: automaton.ok(), announced: by_keyword }
+    }
+
+    /// Every secret of these shapes in a text.
+    pub(super) fn find<'s>(&'s self, text: &str, found: &mut Vec<Span<'s>>) {
+        // Where each shape was last looked for, so that no place is looked at twice.
+        let mut looked: Vec<(u16, usize)> = Vec::new();
+        let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
+        for hit in hits {
+            for &index in &self.announced[hit.pattern().as_usize()] {
+                let from = match looked.iter_mut().find(|(known, _)| *known == index) {
+                    Some((_, until)) if hit.start() < *until => continue,
+                    Some((_, until)) => {
+                        let from = (*until).max(hit.start().saturating_sub(BEFORE));
+                        *until = window_end(text, hit.end());
+                        from
+                    }
+                    None => {
+                        looked.push((index, window_end(text, hit.end())));
+                        hit.start().saturating_sub(BEFORE)
+                    }
+                };
+                let shape = &self.shapes[usize::from(index)];
+                shape.find(text, from, window_end(text, hit.end()), found);
+            }
+        }
+    }
+}
+
+/// The end of the word that stands some way behind a keyword.
+fn window_end(text: &str, hit: usize) -> usize {
+    let near = (hit + BEHIND).min(text.len());
+    let rest = &text.as_bytes()[near..text.len().min(near + WORD)];
+    near + rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len())
+}
+
+impl Shape {
+    fn find<'s>(&'s self, text: &str, from: usize, until: usize, found: &mut Vec<Span<'s>>) {
+        let Some(regex) = self.regex.get_or_init(|| compile(&self.pattern)).as_ref() else { return };
+        let mut captures = regex.create_captures();
+        let mut at = from;
+        while at < until {
+            regex.search_captures(&Input::new(text.as_bytes()).range(at..until), &mut captures);
+            let Some(whole) = captures.get_match() else { break };
+            let secret = (1..captures.group_len())
+                .find_map(|group| captures.get_group(group))
+                .map_or(whole.range(), |group| group.start..group.end);
+            at = secret.end.max(whole.start() + 1);
+            let (start, end) = (
+                text.ceil_char_boundary(secret.start),
+                text.floor_char_boundary(secret.end),
+            );
+            if start < end && self.is_secret(&text[start..end]) {
+                found.push(Span { start, end, name: &self.name });
+            }
+        }
+    }
+
+    fn is_secret(&self, text: &str) -> bool {
+        entropy(text) >= self.least_entropy
+            && !(if self.in_a_place { is_placeholder(text) } else { is_mask(text) })
+            && !(self.needs_digit && !text.bytes().any(|byte| byte.is_ascii_digit()))
+            && !text.ends_with("EXAMPLE")
+            && !PUBLIC.contains(&super::fingerprint(text))
+            && !self.allowed.iter().any(|regex| regex.is_match(text.as_bytes()))
+            && !self.stopwords.iter().any(|word| text.to_ascii_lowercase().contains(word.as_str()))
+    }
+}
+
+/// Bytes and ASCII: in Unicode mode these shapes would cost hundreds of MiB.
+fn compile(pattern: &str) -> Option<Regex> {
+    Regex::builder()
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .configure(
+            Regex::config().utf8_empty(false).nfa_size_limit(Some(4 << 20)).hybrid_cache_capacity(256 << 10),
+        )
+        .build(pattern)
+        .ok()
+}
