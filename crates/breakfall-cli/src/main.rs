@@ -1,13 +1,44 @@
-//! temporary
-use std::io::{BufRead, Write};
-fn main() {
-    let redactor = breakfall::Redactor::default();
-    let out = std::io::stdout();
-    let mut out = std::io::BufWriter::new(out.lock());
-    for line in std::io::stdin().lock().lines() {
-        let v: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let text = v["text"].as_str().unwrap();
-        let r: Vec<_> = redactor.find(text).iter().map(|s| serde_json::json!({"rule": s.name, "start": s.start, "end": s.end})).collect();
-        writeln!(out, "{}", serde_json::json!({"id": v["id"], "text": redactor.redact(text), "redactions": r})).unwrap();
+//! The program `breakfall`: arguments and output only.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
+mod explain;
+mod failed;
+mod lines;
+mod redact;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Stands between a model and its tools: what can go on goes on, what cannot stops with the true
+/// reason.
+#[derive(Parser)]
+#[command(name = "breakfall", version, arg_required_else_help = true)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Tell what an error means: its kind, resource and wait, and the words for the model
+    Explain(explain::Explain),
+    /// Remove secrets from standard input
+    Redact(redact::Redact),
+}
+
+fn main() -> ExitCode {
+    let done = match Program::parse().command {
+        Command::Explain(explain) => explain.run(),
+        Command::Redact(redact) => redact.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our output had enough.
+        Err(failed) if failed.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failed) => {
+            eprint!("{failed}");
+            ExitCode::FAILURE
+        }
     }
 }

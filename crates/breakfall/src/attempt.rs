@@ -8,7 +8,7 @@ pub use policy::{Checking, Policy, Repair};
 
 use serde_json::Value;
 
-use crate::classify;
+use crate::classify::{self, Reader};
 use crate::tool::Context;
 use crate::toolbox::Slot;
 use crate::{Arguments, Detail, Failure, FailureKind, Outcome};
@@ -19,11 +19,12 @@ pub(crate) async fn attempt(
     arguments: &Arguments,
     context: Context<'_>,
     policy: &Policy,
+    reader: &Reader,
 ) -> Outcome {
     match execute::execute(&slot.entry, arguments, context, policy).await {
         Ok(output) => Ok(output),
         Err(mut failure) => {
-            classify::classify(&mut failure);
+            classify::classify(&mut failure, reader);
             Err(settle(failure, arguments, slot.entry.spec.effect.may_repeat()))
         }
     }

@@ -11,6 +11,7 @@ mod schema;
 use serde_json::Value;
 
 pub use parse::MAX_DEPTH;
+pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
 
 use crate::attempt::{Checking, Policy, Repair};

@@ -1,20 +1,47 @@
-//! An error of unknown origin becomes a kind: by type and code first, by text last.
+//! An error of unknown origin becomes a kind, with what else can be read off it: the tool's own
+//! declaration first, then types, codes and structured bodies, then names, and text last.
 
+mod body;
 mod codes;
+mod explain;
+mod names;
+mod pattern;
+mod phrases;
+mod quotes;
+mod read;
+mod resource;
+mod segment;
+mod silent;
 mod types;
+mod wait;
 
 pub(crate) use codes::http_status;
+pub use explain::{Explanation, explain};
+pub use phrases::PhraseRule;
+pub use read::{Evidence, Reader, Reading};
+pub use silent::{Silent, silent};
 pub(crate) use types::{by_type, causes, short_type_name};
 
 use crate::{Failure, FailureKind, Provenance};
 
 /// Decides the kind of a failure that nobody declared. What a tool declared stands.
-pub(crate) fn classify(failure: &mut Failure) {
+pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
     let facts = failure.facts();
     if facts.kind != FailureKind::Execution || facts.provenance != Provenance::Unknown {
         return;
     }
-    if let Some(status) = facts.status {
-        failure.facts_mut().kind = http_status(status);
+    let evidence = Evidence {
+        text: &facts.message,
+        type_name: facts.type_name.as_deref(),
+        http_status: facts.status,
+        ..Evidence::default()
+    };
+    let reading = reader.read(&evidence);
+    let facts = failure.facts_mut();
+    facts.kind = reading.kind;
+    facts.status = facts.status.or(reading.status);
+    facts.wait = facts.wait.or(reading.wait);
+    if facts.resource.is_none() {
+        facts.resource = reading.resource;
     }
 }

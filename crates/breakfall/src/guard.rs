@@ -11,6 +11,7 @@ use runs::Runs;
 
 use crate::attempt::{Policy, attempt};
 use crate::check::check;
+use crate::classify::Reader;
 use crate::config::Dispositions;
 use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
@@ -43,6 +44,7 @@ pub struct Guard {
     policy: Policy,
     policies: HashMap<String, Policy>,
     dispositions: Dispositions,
+    reader: Reader,
     redactor: Redactor,
     voice: Box<dyn Voice>,
     journal: Journal,
@@ -67,7 +69,7 @@ impl Guard {
         let policy = self.policy(&record.call.tool);
         let arguments = check(raw, &slot.schema, slot.entry.spec.effect, policy)?;
         record.repairs.extend_from_slice(&arguments.repairs);
-        attempt(&slot, &arguments, Context::of(&record.call), policy).await
+        attempt(&slot, &arguments, Context::of(&record.call), policy, &self.reader).await
     }
 
     /// The one exit: redact, speak, close.

@@ -48,6 +48,9 @@ pub use call::{Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
 pub use config::Preset;
 pub use error::Error;
+pub use classify::{
+    Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent,
+};
 pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, MayPass,
     Outcome, Problem, Provenance, Reference,
@@ -55,7 +58,8 @@ pub use failure::{
 pub use guard::{Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};
 pub use redact::{
-    Allowlist, FailureReport, ItemReport, OutputReport, Redactor, Report, SecretRule, Span,
+    Allowlist, FailureReport, ItemReport, OutputReport, RedactingStream, Redactor, Report,
+    SecretRule, Span,
 };
 pub use tool::{
     BoxFuture, Context, Effect, Entry, IntoOutput, ItemProblem, Output, Tool, ToolSpec, blocking,

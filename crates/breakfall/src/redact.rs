@@ -7,6 +7,7 @@ mod entropy;
 mod places;
 mod report;
 mod shapes;
+mod stream;
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub use report::{FailureReport, ItemReport, OutputReport, Report};
 pub use shapes::{Allowlist, SecretRule};
 use shapes::{BUILT_IN, Shapes};
+pub use stream::RedactingStream;
 
 use crate::classify;
 use crate::config::Dispositions;
@@ -247,8 +249,9 @@ fn is_replacement(text: &str, span: Span) -> bool {
     if text[span.start..span.end].contains(MARK) {
         return true;
     }
-    let before = &text[..span.start];
-    before.rfind(MARK).is_some_and(|mark| !text[mark..span.start].contains(']'))
+    let near = text.floor_char_boundary(span.start.saturating_sub(64));
+    let before = &text[near..span.start];
+    before.rfind(MARK).is_some_and(|mark| !before[mark..].contains(']'))
 }
 
 /// Tells two secrets apart: FNV-1a.

@@ -42,6 +42,14 @@ pub(super) fn mend(text: &str) -> Mended {
     }
 }
 
+/// A value written as Python writes it.
+pub(crate) fn mend_value(text: &str) -> Option<Value> {
+    match mend(text) {
+        Mended::Whole(value, _) => Some(value),
+        _ => None,
+    }
+}
+
 enum Stop {
     End,
     TooDeep,

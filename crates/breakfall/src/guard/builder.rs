@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::{Guard, Runs};
 use crate::attempt::{Policy, panics};
+use crate::classify::{PhraseRule, Reader};
 use crate::config::{Dispositions, Preset};
 use crate::journal::{Journal, Memory, Sink};
 use crate::redact::Redactor;
@@ -19,6 +20,7 @@ pub struct GuardBuilder {
     policy: Policy,
     policies: HashMap<String, Policy>,
     dispositions: Dispositions,
+    phrases: Vec<PhraseRule>,
     redactor: Redactor,
     voice: Option<Box<dyn Voice>>,
     sinks: Vec<Arc<dyn Sink>>,
@@ -37,6 +39,7 @@ impl Guard {
             policy: Policy::default(),
             policies: HashMap::new(),
             dispositions: Dispositions::default(),
+            phrases: Vec::new(),
             redactor: Redactor::default(),
             voice: None,
             sinks: Vec::new(),
@@ -121,6 +124,12 @@ impl GuardBuilder {
         self
     }
 
+    /// Teaches the guard what its tools' errors mean, before it reads them by its own rules.
+    pub fn phrases(mut self, rules: impl IntoIterator<Item = PhraseRule>) -> Self {
+        self.phrases.extend(rules);
+        self
+    }
+
     /// A secret's exact value, removed wherever it stands.
     pub fn redact_value(mut self, value: impl Into<String>) -> Self {
         self.redactor.add_value(value);
@@ -159,6 +168,7 @@ impl GuardBuilder {
             policy: self.policy,
             policies: self.policies,
             dispositions: self.dispositions,
+            reader: Reader::with_rules(&self.phrases)?,
             redactor: self.redactor,
             voice,
             journal: Journal {

@@ -1,0 +1,62 @@
+//! What went wrong, for the person at the terminal.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// A command that failed: what, why, and what to do.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    what: String,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+    hint: Option<&'static str>,
+}
+
+impl Failed {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into(), cause: None, hint: None }
+    }
+
+    pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.cause
+            .as_ref()
+            .and_then(|cause| cause.downcast_ref::<io::Error>())
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// `error: …`, causes indented, blank line, `hint: …`.
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.what)?;
+        let mut cause = self.cause.as_deref().map(|cause| cause as &dyn Error);
+        while let Some(error) = cause {
+            writeln!(f, "  caused by: {error}")?;
+            cause = error.source();
+        }
+        if let Some(hint) = self.hint {
+            writeln!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Writing to the terminal or a pipe failed.
+pub(crate) fn writing(error: io::Error) -> Failed {
+    Failed::new("could not write the output").because(error)
+}
+
+/// Reading standard input failed.
+pub(crate) fn reading(error: io::Error) -> Failed {
+    Failed::new("could not read standard input").because(error)
+}

@@ -1,0 +1,131 @@
+//! Structured bodies: JSON, Python's way of writing it, XML. What they say under known keys.
+
+use serde_json::Value;
+
+use super::pattern::Pattern;
+use crate::check::mend_value;
+
+/// What a body says.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    /// Codes, the most specific first.
+    pub(super) codes: Vec<String>,
+    /// Messages, in order.
+    pub(super) messages: Vec<String>,
+    /// Its HTTP status.
+    pub(super) status: Option<u16>,
+    /// Its JSON-RPC code.
+    pub(super) json_rpc: Option<i64>,
+    /// What it says of the resource.
+    pub(super) resource: Option<String>,
+}
+
+static XML_CODE: Pattern = Pattern::new(r"<Code>([A-Za-z0-9.]+)</Code>");
+static XML_MESSAGE: Pattern = Pattern::new(r"(?s)<Message>(.*?)</Message>");
+static XML_RESOURCE: Pattern = Pattern::new(r"<(?:BucketName|Key|Resource)>([^<]+)</");
+
+/// How many values of a body are looked at.
+const VALUES: usize = 400;
+
+impl Body {
+    /// The body of a text: the text itself, or what stands behind a prefix such as
+    /// `Error code: 429 - {…}`.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        if let Some(code) = XML_CODE.text(text) {
+            return Some(Self {
+                codes: vec![code.to_owned()],
+                messages: XML_MESSAGE.text(text).map(ToOwned::to_owned).into_iter().collect(),
+                resource: XML_RESOURCE.text(text).map(ToOwned::to_owned),
+                ..Self::default()
+            });
+        }
+        let start = text.find(['{', '['])?;
+        let body = text[start..].trim();
+        let value = read(body)?;
+        let mut found = Self::default();
+        found.gather(&value);
+        (!found.codes.is_empty() || !found.messages.is_empty() || found.status.is_some()).then_some(found)
+    }
+
+    fn gather(&mut self, value: &Value) {
+        let mut left = vec![(value, 0_u8)];
+        let mut seen = 0;
+        while let Some((value, depth)) = left.pop() {
+            seen += 1;
+            if seen > VALUES {
+                break;
+            }
+            match value {
+                Value::Object(fields) => {
+                    for (name, field) in fields {
+                        self.field(name, field);
+                    }
+                    if depth < 6 {
+                        left.extend(fields.values().rev().filter(|v| !v.is_string()).map(|v| (v, depth + 1)));
+                    }
+                }
+                Value::Array(items) if depth < 6 => {
+                    for text in items.iter().filter_map(Value::as_str) {
+                        if text.contains(' ') {
+                            self.messages.push(text.to_owned());
+                        }
+                    }
+                    left.extend(items.iter().rev().filter(|v| !v.is_string()).map(|v| (v, depth + 1)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn field(&mut self, name: &str, field: &Value) {
+        let folded: String =
+            name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+        match (folded.as_str(), field) {
+            ("status" | "statuscode" | "code" | "errorcode" | "httpstatus" | "httpcode", Value::Number(number)) => {
+                match number.as_i64() {
+                    Some(status @ 400..=599) => self.status = u16::try_from(status).ok(),
+                    Some(code @ -32999..=-32000) => self.json_rpc = Some(code),
+                    _ => {}
+                }
+            }
+            ("status" | "code", Value::String(text)) if text.parse::<u16>().is_ok() => {
+                self.status = text.parse().ok().filter(|status| (400..600).contains(status));
+            }
+            (
+                "code" | "errorcode" | "reason" | "codename" | "errortype" | "type" | "status" | "error"
+                | "category" | "name" | "errname" | "exception" | "class",
+                Value::String(text),
+            ) => {
+                if text.contains(' ') {
+                    self.messages.push(text.clone());
+                } else if matches!(folded.as_str(), "code" | "errorcode" | "reason" | "codename") {
+                    // A code says more than the type it belongs to.
+                    self.codes.insert(0, text.rsplit('#').next().unwrap_or(text).to_owned());
+                } else {
+                    self.codes.push(text.rsplit(['#', '/']).next().unwrap_or(text).to_owned());
+                }
+            }
+            (
+                "message" | "msg" | "detail" | "description" | "errordescription" | "errormessage" | "errmsg"
+                | "title" | "information" | "userpresentablemessage" | "hint" | "note",
+                Value::String(text),
+            ) => self.messages.push(text.clone()),
+            ("uri" | "resource" | "path" | "instance", Value::String(text)) if text.contains(['/', ':']) => {
+                self.resource.get_or_insert_with(|| text.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// JSON, or a Python dict as it prints itself; what follows the value is left.
+fn read(body: &str) -> Option<Value> {
+    let mut values = serde_json::Deserializer::from_str(body).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(value @ (Value::Object(_) | Value::Array(_)))) => Some(value),
+        _ => {
+            let end = body.rfind(['}', ']'])?;
+            mend_value(&body[..=end]).filter(|value| value.is_object() || value.is_array())
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What Breakfall makes of an error, for whoever wants to know why.
+
+use super::read::{Evidence, Reader};
+use crate::config::Dispositions;
+use crate::redact::{Redactor, Terms};
+use crate::voice::{Plain, Voice};
+use crate::{Failure, FailureReport, MayPass, Provenance, Report};
+
+/// What an error comes to: the account of it, what decided, and what the model would be told.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The account, free of secrets.
+    pub failure: FailureReport,
+    /// Which rule decided.
+    pub rule: String,
+    /// On what words.
+    pub words: Option<String>,
+    /// Could the same call succeed later?
+    pub may_pass: MayPass,
+    /// What the model would be told, if a tool called `tool` had raised it.
+    pub told: String,
+}
+
+/// Explains an error as a guard with the defaults would take it.
+pub fn explain(reader: &Reader, evidence: &Evidence) -> Explanation {
+    let reading = reader.read(evidence);
+    let mut failure = Failure::new(reading.kind, Provenance::Unknown, evidence.text.to_owned());
+    let facts = failure.facts_mut();
+    facts.type_name = evidence.type_name.map(|name| name.to_owned().into());
+    facts.resource = reading.resource;
+    facts.status = reading.status;
+    facts.wait = reading.wait;
+    let redactor = Redactor::default();
+    let dispositions = Dispositions::default();
+    let terms = Terms { tool: "tool", dispositions: &dispositions, max_output_bytes: usize::MAX };
+    let words = reading.words.map(|words| redactor.clean(words, 80));
+    match redactor.report(Err(failure), &terms) {
+        Report::Failure(failure) => Explanation {
+            told: Plain.failure(&failure),
+            failure: *failure,
+            rule: reading.rule,
+            words,
+            may_pass: reading.may_pass,
+        },
+        Report::Output(_) => unreachable!("a failure is reported as one"),
+    }
+}

@@ -1,0 +1,150 @@
+//! What a text says, by a table of phrases. Last in order of trust: words in a path, in quotes
+//! or in the middle of another word do not count.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use serde::Deserialize;
+
+use super::quotes::Quotes;
+use crate::{Error, FailureKind};
+
+/// How far behind the beginning of a phrase its end may stand.
+const GAP: usize = 120;
+
+/// A rule of the user's own: these words mean this kind. They come before the built-in ones.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PhraseRule {
+    /// What the rule is called.
+    pub id: String,
+    /// The kind, by its name.
+    pub kind: String,
+    /// The phrases; `a…b` is a, then b on the same line. Case does not count.
+    pub phrases: Vec<String>,
+}
+
+/// Phrases behind one scan.
+pub(super) struct Phrases {
+    rules: Vec<(FailureKind, String)>,
+    phrases: Vec<Phrase>,
+    beginnings: Option<AhoCorasick>,
+}
+
+struct Phrase {
+    rule: usize,
+    /// What must follow on the same line, in lower case.
+    then: Option<String>,
+}
+
+/// Where a rule found its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit<'p> {
+    pub(super) kind: FailureKind,
+    pub(super) rule: &'p str,
+    pub(super) words: Range<usize>,
+}
+
+pub(super) static BUILT_IN: LazyLock<Phrases> = LazyLock::new(|| {
+    let rows = include_str!("phrases.tsv").lines().filter(|line| !line.starts_with('#'));
+    let rows = rows.filter_map(|line| {
+        let mut fields = line.split('\t');
+        let (kind, rule, phrases) = (fields.next()?, fields.next()?, fields.next()?);
+        Some((kind.parse().ok()?, rule.to_owned(), phrases.split('|').map(ToOwned::to_owned).collect()))
+    });
+    Phrases::new(rows)
+});
+
+impl Phrases {
+    fn new(rows: impl Iterator<Item = (FailureKind, String, Vec<String>)>) -> Self {
+        let (mut rules, mut phrases, mut beginnings) = (Vec::new(), Vec::new(), Vec::new());
+        for (kind, rule, words) in rows {
+            for phrase in words {
+                let (begin, then) = match phrase.split_once('…') {
+                    Some((begin, then)) => (begin.to_owned(), Some(then.to_lowercase())),
+                    None => (phrase, None),
+                };
+                phrases.push(Phrase { rule: rules.len(), then });
+                beginnings.push(begin.to_lowercase());
+            }
+            rules.push((kind, rule));
+        }
+        let beginnings = AhoCorasickBuilder::new()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .build(&beginnings)
+            .ok();
+        Self { rules, phrases, beginnings }
+    }
+
+    /// The user's own rules.
+    pub(super) fn of_user(rules: &[PhraseRule]) -> Result<Self, Error> {
+        let rows: Result<Vec<_>, Error> = rules
+            .iter()
+            .map(|rule| Ok((rule.kind.parse()?, rule.id.clone(), rule.phrases.clone())))
+            .collect();
+        Ok(Self::new(rows?.into_iter()))
+    }
+
+    /// The first rule of the table with a phrase in the text, and the first place it stands in.
+    pub(super) fn find(&self, text: &str, quotes: &Quotes) -> Option<Hit<'_>> {
+        let beginnings = self.beginnings.as_ref()?;
+        let mut best: Option<(usize, Range<usize>)> = None;
+        for hit in beginnings.find_overlapping_iter(text) {
+            let phrase = &self.phrases[hit.pattern().as_usize()];
+            let earlier = best.as_ref().is_none_or(|(rule, _)| phrase.rule < *rule);
+            if !earlier || !stands_alone(text, hit.start(), hit.end()) {
+                continue;
+            }
+            let end = match &phrase.then {
+                None => hit.end(),
+                Some(then) => match follows(text, hit.end(), then) {
+                    Some(end) => end,
+                    None => continue,
+                },
+            };
+            let words = hit.start()..end;
+            if !quotes.hide(text, &words) {
+                best = Some((phrase.rule, words));
+            }
+        }
+        best.map(|(rule, words)| {
+            let (kind, rule) = &self.rules[rule];
+            Hit { kind: *kind, rule, words }
+        })
+    }
+}
+
+/// Where `then` ends, when it stands behind on the same line.
+fn follows(text: &str, from: usize, then: &str) -> Option<usize> {
+    let until = text.floor_char_boundary((from + GAP).min(text.len()));
+    let line = text[from..until].split('\n').next().unwrap_or_default();
+    let at = line.to_ascii_lowercase().find(then)?;
+    Some(from + at + then.len())
+}
+
+/// Whether a phrase is neither a part of a word nor of a path.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let wordy = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let first_wordy = wordy(bytes.get(start));
+    let last_wordy = wordy(bytes.get(end - 1));
+    if first_wordy && start > 0 && wordy(bytes.get(start - 1)) || last_wordy && wordy(bytes.get(end)) {
+        // `throttl` and `cannot read propert` are meant as beginnings.
+        let beginning = !wordy(start.checked_sub(1).and_then(|at| bytes.get(at)))
+            && (text[start..end].ends_with("throttl") || text[start..end].ends_with("propert"));
+        if !beginning {
+            return false;
+        }
+    }
+    // The word around it, up to white space: a path or a file's name is no statement.
+    let before = bytes[..start].iter().rev().take_while(|b| !b.is_ascii_whitespace()).count();
+    let behind = bytes[end..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
+    let glued = |part: &[u8]| part.iter().any(|b| matches!(b, b'/' | b'\\' | b'-'));
+    let head = &bytes[start - before..start];
+    let tail = &bytes[end..end + behind];
+    let path_before = first_wordy && head.last().is_some_and(|b| matches!(b, b'/' | b'\\' | b'-' | b'.'));
+    let path_behind = last_wordy && matches!(tail.first(), Some(b'/' | b'\\' | b'-'));
+    let file = last_wordy && tail.first() == Some(&b'.') && tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
+    !(path_before && (glued(head) || head.len() > 1) || path_behind || file)
+}

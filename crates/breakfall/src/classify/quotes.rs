@@ -1,0 +1,66 @@
+//! What stands in quotes in a text: names and other people's words, which say nothing of their
+//! own, and often the resource that a failure is about.
+
+use std::ops::Range;
+
+/// The longest quotation.
+const LONGEST: usize = 240;
+
+/// Quoted parts of a text, without their quotes, in order.
+#[derive(Debug, Default)]
+pub(super) struct Quotes(pub(super) Vec<Range<usize>>);
+
+impl Quotes {
+    pub(super) fn of(text: &str) -> Self {
+        let mut quotes = Vec::new();
+        let mut at = 0;
+        while let Some(found) = text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「']) {
+            let open = at + found;
+            let Some(mark) = text[open..].chars().next() else { break };
+            let inside = open + mark.len_utf8();
+            at = inside;
+            // An apostrophe stands behind a letter.
+            let before = text[..open].chars().next_back();
+            if mark == '\'' && before.is_some_and(char::is_alphanumeric) {
+                continue;
+            }
+            if let Some(end) = closing(text, inside, mark) {
+                if end > inside {
+                    quotes.push(inside..end);
+                }
+                at = end + text[end..].chars().next().map_or(0, char::len_utf8);
+            }
+        }
+        Self(quotes)
+    }
+
+    /// Whether words stand in quotes, and the quotation is not the whole message.
+    pub(super) fn hide(&self, text: &str, words: &Range<usize>) -> bool {
+        self.0.iter().any(|quote| {
+            quote.start <= words.start
+                && words.end <= quote.end
+                && quote.len() * 5 < text.trim().len() * 4
+        })
+    }
+}
+
+fn closing(text: &str, from: usize, mark: char) -> Option<usize> {
+    let until = text.floor_char_boundary((from + LONGEST).min(text.len()));
+    let line = text[from..until].split('\n').next().unwrap_or_default();
+    let ends: &[char] = match mark {
+        '‘' => &['’'],
+        '“' => &['”'],
+        '„' => &['“', '”'],
+        '«' => &['»'],
+        '「' => &['」'],
+        // `make' quotes so, and so does sed.
+        '`' => &['`', '\''],
+        '"' => &['"'],
+        _ => &['\''],
+    };
+    line.char_indices().find_map(|(at, c)| {
+        let behind = line[at + c.len_utf8()..].chars().next();
+        let closes = ends.contains(&c) && (c != '\'' || !behind.is_some_and(char::is_alphanumeric));
+        closes.then_some(from + at)
+    })
+}

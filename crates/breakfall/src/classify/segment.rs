@@ -1,0 +1,126 @@
+//! The part of a text that decides: bounded, without escape sequences, and of a traceback the
+//! innermost cause.
+
+use std::borrow::Cow;
+
+use super::names;
+
+/// How much of a text is read, half of it from each end.
+const READ: usize = 24 << 10;
+
+/// The text in bounds, head and tail.
+pub(super) fn bounded(text: &str) -> Cow<'_, str> {
+    let text = if text.len() > READ {
+        let head = text.floor_char_boundary(READ / 2);
+        let tail = text.ceil_char_boundary(text.len() - READ / 2);
+        Cow::Owned(format!("{}\n{}", &text[..head], &text[tail..]))
+    } else {
+        Cow::Borrowed(text)
+    };
+    if text.contains('\u{1b}') { Cow::Owned(without_escapes(&text)) } else { text }
+}
+
+/// Without the sequences that move a cursor or colour a terminal.
+fn without_escapes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(inside) = rest.strip_prefix('[') {
+            let end = inside.find(|c: char| ('@'..='~').contains(&c)).map_or(inside.len(), |end| end + 1);
+            rest = &inside[end..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The decisive part of a text, and the names of error types in it, the most telling first.
+pub(super) struct Segment<'t> {
+    pub(super) text: &'t str,
+    pub(super) names: Vec<&'t str>,
+}
+
+impl<'t> Segment<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let part = python(text).or_else(|| caused_by(text)).unwrap_or(text);
+        let mut names = Vec::new();
+        for line in part.lines().take(40) {
+            leading_names(line, &mut names);
+        }
+        if part.len() != text.len() {
+            // The wrapper's name comes after the cause's.
+            text.lines().take(3).for_each(|line| leading_names(line, &mut names));
+        }
+        Self { text: part, names }
+    }
+}
+
+/// What follows the frames of the last Python traceback.
+fn python(text: &str) -> Option<&str> {
+    let start = text.rfind("Traceback (most recent call last)")?;
+    let mut at = start;
+    for line in text[start..].split_inclusive('\n') {
+        let framed = line.starts_with([' ', '\t']) || line.starts_with("Traceback") || line.trim().is_empty();
+        if !framed {
+            return Some(text[at..].trim_end());
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// The last cause of a chain: `Caused by: x` as Java has it, a numbered list as anyhow has it.
+fn caused_by(text: &str) -> Option<&str> {
+    let at = text.rfind("Caused by:")?;
+    let cause = text[at + 10..].trim_start_matches([' ', '\t']);
+    if let Some(list) = cause.strip_prefix('\n').or_else(|| cause.strip_prefix("\r\n")) {
+        let last = list.lines().take_while(|line| line.starts_with([' ', '\t'])).last()?;
+        let last = last.trim();
+        return Some(last.split_once(": ").filter(|(n, _)| n.parse::<u8>().is_ok()).map_or(last, |(_, cause)| cause));
+    }
+    (!cause.trim().is_empty()).then(|| cause.trim_end())
+}
+
+/// The names before the colons of a line: `psycopg.OperationalError: FATAL: …`.
+fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '<' | '[' | '{' | '!' | '>'));
+    for part in line.splitn(5, ": ").take(4) {
+        let word = part.split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"')).next_back().unwrap_or(part);
+        let first = part.split(['(', ' ', '<']).next().unwrap_or(part).trim_end_matches(':');
+        for name in [first, word.trim_end_matches(':')] {
+            if names::is_type_name(name) && !names.contains(&name) && names.len() < 12 {
+                names.push(name);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_cause_is_the_decisive_part() {
+        let python = "Traceback (most recent call last):\n  File \"a.py\", line 404, in x\n    timeout()\nKeyError: 'a'";
+        assert_eq!(Segment::of(python).text, "KeyError: 'a'");
+        assert_eq!(Segment::of(python).names, ["KeyError"]);
+        let java = "java.lang.RuntimeException: x\n\tat a.b\nCaused by: java.net.ConnectException: refused\n\tat c";
+        assert_eq!(Segment::of(java).names[0], "java.net.ConnectException");
+        let rust = "Error: sending\n\nCaused by:\n    0: connect\n    1: Connection refused (os error 111)\n";
+        assert_eq!(Segment::of(rust).text, "Connection refused (os error 111)");
+    }
+
+    #[test]
+    fn a_large_text_is_read_at_both_ends() {
+        let text = format!("head {} tail", "x".repeat(1 << 20));
+        let read = bounded(&text);
+        assert!(read.len() < 25 << 10 && read.starts_with("head") && read.ends_with("tail"));
+    }
+
+    #[test]
+    fn escape_sequences_go() {
+        assert_eq!(bounded("\u{1b}[91merror\u{1b}[0m: x\u{1b}[3"), "error: x");
+    }
+}

@@ -1,0 +1,100 @@
+//! Silent failures: what a tool returned as a success and is none. Structure decides, never
+//! words in passing.
+
+use serde_json::Value;
+
+use super::read::{Evidence, Reader};
+use crate::FailureKind;
+
+/// A failure that came as a success.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Silent {
+    /// Which way it failed.
+    pub kind: FailureKind,
+    /// What gives it away.
+    pub why: String,
+}
+
+/// Looks whether what a tool returned as a success is a failure.
+pub fn silent(reader: &Reader, text: &str) -> Option<Silent> {
+    let trimmed = text.trim();
+    if trimmed.len() > 256 << 10 {
+        return None;
+    }
+    let why = match serde_json::from_str::<Value>(trimmed) {
+        Ok(value) => in_value(&value)?,
+        Err(_) => in_prose(trimmed)?,
+    };
+    let kind = reader.read(&Evidence { text: trimmed, ..Evidence::default() }).kind;
+    Some(Silent { kind, why })
+}
+
+fn in_value(value: &Value) -> Option<String> {
+    let fields = value.as_object()?;
+    // A result within the result: MCP's, or a wrapper's.
+    if fields.get("isError") == Some(&Value::Bool(true)) || fields.get("is_error") == Some(&Value::Bool(true)) {
+        return Some("`isError` is true".to_owned());
+    }
+    for name in ["success", "ok", "succeeded"] {
+        if fields.get(name) == Some(&Value::Bool(false)) {
+            return Some(format!("`{name}` is false"));
+        }
+    }
+    for name in ["status", "result", "state", "outcome"] {
+        let word = fields.get(name).and_then(Value::as_str).map(str::to_ascii_lowercase);
+        if matches!(word.as_deref(), Some("error" | "failure" | "failed" | "fail")) {
+            return Some(format!("`{name}` is {}", word.unwrap_or_default()));
+        }
+    }
+    let has_result = ["data", "result", "results", "items", "output", "value", "content"]
+        .iter()
+        .any(|name| fields.get(*name).is_some_and(|value| !is_empty(value)));
+    for name in ["error", "errors", "Error", "errorMessage", "error_message", "exception"] {
+        let Some(error) = fields.get(name).filter(|error| !is_empty(error)) else { continue };
+        let tells = match error {
+            Value::String(_) => true,
+            Value::Object(inside) => ["message", "code", "type", "reason", "detail"].iter().any(|key| inside.contains_key(*key)),
+            Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_string()),
+            _ => false,
+        };
+        if tells && (!has_result || name == "errors") {
+            return Some(format!("`{name}` is set"));
+        }
+    }
+    if let Some(status) = ["statusCode", "status_code", "status", "code"].iter().find_map(|name| fields.get(*name)?.as_u64())
+        && (400..600).contains(&status)
+        && (fields.contains_key("message") || fields.contains_key("detail") || fields.contains_key("title"))
+        && !has_result
+    {
+        return Some(format!("its status is {status}"));
+    }
+    // One level of wrapping.
+    ["result", "response", "body"].iter().find_map(|name| fields.get(*name).filter(|inside| inside.is_object()).and_then(in_value))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty() || text.eq_ignore_ascii_case("none") || text.eq_ignore_ascii_case("null"),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+/// A text that opens as an error does, and is about nothing else.
+fn in_prose(text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    let first = text.lines().next()?.trim();
+    let opens = ["Error:", "ERROR:", "error:", "Error executing", "Error calling", "Error invoking", "Error while", "Error during", "Fatal error:", "fatal: ", "FATAL:", "Exception:", "Failed to ", "Traceback (most recent call last)", "Unhandled exception"];
+    if let Some(opening) = opens.iter().find(|opening| first.starts_with(**opening)) {
+        return (lines <= 60).then(|| format!("it opens with `{}`", opening.trim()));
+    }
+    let name = first.split([':', ' ', '(']).next().unwrap_or_default();
+    let named = super::names::is_type_name(name) && first[name.len()..].starts_with(": ") && name.len() > 6;
+    let xml = first.starts_with("<Error>") || text.starts_with("<?xml") && text.contains("<Error><Code>");
+    if xml {
+        return Some("it is an error document".to_owned());
+    }
+    (named && lines <= 40 && (name.ends_with("Error") || name.ends_with("Exception"))).then(|| format!("it opens with `{name}:`"))
+}

@@ -1,0 +1,87 @@
+//! How long a text asks to wait.
+
+use std::time::Duration;
+
+use super::pattern::Pattern;
+
+/// Longer waits are taken for a mistake.
+const LONGEST: f64 = 30.0 * 24.0 * 3600.0;
+
+static HEADER: Pattern =
+    Pattern::new(r#"(?i)\bretry[-_ ]?(?:after|delay|in)(?:[-_ ]?(?:s|sec|seconds))?['"]?\s*[:=]?\s*['"]?(\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?\b(?:\s*\d+(?:\.\d+)?\s*(?:ms|s|secs?|seconds?|m|mins?|minutes?)\b)*)"#);
+static HEADER_MS: Pattern = Pattern::new(r#"(?i)\bretry[-_]?after[-_]?ms['"]?\s*[:=]\s*['"]?(\d+)"#);
+static PROSE: Pattern =
+    Pattern::new(r"(?i)\b(?:again|available|retry|wait|resets?|expires?|back)\s+(?:in|after|for|at least|another)?\s*(?:about\s+|approximately\s+)?(\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b(?:\s*,?\s*(?:and\s+)?\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b)*)");
+
+/// The wait a text asks for.
+pub(super) fn wait(text: &str) -> Option<Duration> {
+    if let Some(number) = HEADER_MS.text(text) {
+        return sensible(number.parse::<f64>().ok()? / 1000.0);
+    }
+    [&HEADER, &PROSE].iter().find_map(|pattern| pattern.text(text)).and_then(span)
+}
+
+/// `7m12s`, `1h 2m 3s`, `250ms`, `2 minutes`, `20`.
+fn span(text: &str) -> Option<Duration> {
+    let mut seconds = 0.0;
+    let mut rest = text.trim();
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        rest = &rest[start..];
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let number: f64 = rest[..end].trim_end_matches('.').parse().ok()?;
+        rest = rest[end..].trim_start();
+        let unit = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        seconds += number
+            * match &rest[..unit].to_ascii_lowercase()[..] {
+                "ms" | "millisecond" | "milliseconds" => 0.001,
+                "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+                "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+                "d" | "day" | "days" => 86400.0,
+                _ => 1.0,
+            };
+        rest = &rest[unit..];
+    }
+    sensible(seconds)
+}
+
+fn sensible(seconds: f64) -> Option<Duration> {
+    (seconds > 0.0 && seconds < LONGEST).then(|| Duration::from_secs_f64(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wait;
+
+    #[test]
+    fn waits_are_read_in_every_form() {
+        for (text, seconds) in [
+            ("HTTP/1.1 429\nRetry-After: 17\n", 17.0),
+            ("Too many attempts. Try again in 1h 2m 3s.", 3723.0),
+            ("Please try again in 7m12s. Visit", 432.0),
+            ("You may retry in 250ms", 0.25),
+            ("Please retry after 2 minutes.", 120.0),
+            ("Expected available in 41 seconds.", 41.0),
+            (r#"{"retry_after": 35}"#, 35.0),
+            (r#"{"error": "overloaded", "retryAfter": 5}"#, 5.0),
+            (r#""retryDelay": "30s""#, 30.0),
+            ("Too Many Requests (retry after 120s)", 120.0),
+            ("retry-after-ms: 1500", 1.5),
+        ] {
+            assert_eq!(wait(text).map(|wait| wait.as_secs_f64()), Some(seconds), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_no_waits() {
+        for text in [
+            "Retry-After: Wed, 21 Oct 2026 07:28:00 GMT",
+            "Retry later",
+            "Please try again in a few minutes.",
+            "timed out after 30 s",
+            "timeout of 300ms exceeded",
+            "waited for 3 apples",
+        ] {
+            assert_eq!(wait(text), None, "{text}");
+        }
+    }
+}
