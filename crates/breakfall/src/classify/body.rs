@@ -93,7 +93,7 @@ impl Body {
             }
             (
                 "code" | "errorcode" | "reason" | "codename" | "errortype" | "type" | "status" | "error"
-                | "category" | "name" | "errname" | "exception" | "class",
+                | "category" | "name" | "errname" | "tag" | "exception" | "class",
                 Value::String(text),
             ) => {
                 if text.contains(' ') {
@@ -110,6 +110,7 @@ impl Body {
                 | "title" | "information" | "userpresentablemessage" | "hint" | "note",
                 Value::String(text),
             ) => self.messages.push(text.clone()),
+            ("timedout", Value::Bool(true)) => self.codes.push("timed_out".to_owned()),
             ("uri" | "resource" | "path" | "instance", Value::String(text)) if text.contains(['/', ':']) => {
                 self.resource.get_or_insert_with(|| text.clone());
             }

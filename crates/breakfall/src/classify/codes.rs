@@ -26,16 +26,25 @@ pub(crate) fn http_status(status: u16) -> FailureKind {
 /// Whether a body that says `kind` is believed against the status it came with.
 pub(super) fn overrides(status: u16, kind: FailureKind) -> bool {
     match status {
-        401 | 402 | 404 | 410 => false,
+        401 => kind == K::QuotaExceeded,
+        402 | 404 | 410 => false,
         403 => matches!(kind, K::RateLimited | K::QuotaExceeded | K::Authentication),
         405..=408 | 411 | 413..=417 => false,
         409 | 412 => matches!(kind, K::QuotaExceeded | K::RateLimited),
         422 => matches!(kind, K::Conflict | K::NotFound | K::QuotaExceeded | K::RateLimited),
         429 => kind == K::QuotaExceeded,
         503 => matches!(kind, K::RateLimited),
+        507 => kind == K::QuotaExceeded,
         500..=599 => false,
         _ => true,
     }
+}
+
+/// Whether a code in a body is believed against the status it came with: more than mere words.
+pub(super) fn code_overrides(status: u16, kind: FailureKind) -> bool {
+    overrides(status, kind)
+        || status == 409 && matches!(kind, K::NotFound | K::Permission | K::Authentication)
+        || status == 405 && matches!(kind, K::Conflict | K::Precondition)
 }
 
 /// The kind of an errno, by its number on Linux.
@@ -44,7 +53,7 @@ pub(super) fn errno(number: i32) -> Option<FailureKind> {
         1 | 13 | 30 => K::Permission,
         2 | 3 | 6 | 19 => K::NotFound,
         4 | 125 => K::Cancelled,
-        11 | 12 | 23 | 24 | 28 => K::System,
+        12 | 23 | 24 | 28 => K::System,
         16 | 17 | 26 | 35 | 39 | 98 => K::Conflict,
         20 | 21 | 22 | 27 | 33 | 34 | 36 => K::InvalidArguments,
         32 | 99 | 100 | 101 | 103 | 104 | 107 | 111 | 112 | 113 => K::Network,
@@ -154,7 +163,7 @@ pub(super) fn exit(code: i64) -> Option<FailureKind> {
         127 => K::NotFound,
         130 | 143 | -2 | -15 => K::Cancelled,
         137 | -9 => K::System,
-        134 | 139 | 135 | 136 | 101 | -6 | -11 => K::Internal,
+        133..=136 | 139 | 101 | -6 | -11 => K::Internal,
         _ => return None,
     })
 }

@@ -89,8 +89,14 @@ pub(super) fn is_type_name(word: &str) -> bool {
         && (errno
             || ["Error", "Exception", "Interrupt", "Failure", "Fault", "Timeout", "Warning", "Exit"]
                 .iter()
-                .any(|ending| last.ends_with(ending))
-            || (last.bytes().filter(u8::is_ascii_uppercase).count() > 1 && tell(last).is_some()))
+                .any(|ending| last.ends_with(ending)))
+}
+
+/// Whether a word that stands alone before a colon is a name that tells its kind.
+pub(super) fn is_telling(word: &str) -> bool {
+    let capital = word.bytes().next().is_some_and(|b| b.is_ascii_uppercase());
+    let plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+    capital && plain && (6..80).contains(&word.len()) && tell(word).is_some()
 }
 
 #[cfg(test)]

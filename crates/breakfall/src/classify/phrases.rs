@@ -46,7 +46,8 @@ pub(super) struct Hit<'p> {
 }
 
 pub(super) static BUILT_IN: LazyLock<Phrases> = LazyLock::new(|| {
-    let rows = include_str!("phrases.tsv").lines().filter(|line| !line.starts_with('#'));
+    let rows = include_str!("strerror.tsv").lines().chain(include_str!("phrases.tsv").lines());
+    let rows = rows.filter(|line| !line.starts_with('#'));
     let rows = rows.filter_map(|line| {
         let mut fields = line.split('\t');
         let (kind, rule, phrases) = (fields.next()?, fields.next()?, fields.next()?);
@@ -61,11 +62,11 @@ impl Phrases {
         for (kind, rule, words) in rows {
             for phrase in words {
                 let (begin, then) = match phrase.split_once('…') {
-                    Some((begin, then)) => (begin.to_owned(), Some(then.to_lowercase())),
+                    Some((begin, then)) => (begin.to_owned(), Some(then.to_ascii_lowercase())),
                     None => (phrase, None),
                 };
                 phrases.push(Phrase { rule: rules.len(), then });
-                beginnings.push(begin.to_lowercase());
+                beginnings.push(begin);
             }
             rules.push((kind, rule));
         }
@@ -88,12 +89,26 @@ impl Phrases {
 
     /// The first rule of the table with a phrase in the text, and the first place it stands in.
     pub(super) fn find(&self, text: &str, quotes: &Quotes) -> Option<Hit<'_>> {
+        self.find_of(None, text, quotes)
+    }
+
+    /// The same, of the rules for one kind alone.
+    pub(super) fn find_of(
+        &self,
+        kind: Option<FailureKind>,
+        text: &str,
+        quotes: &Quotes,
+    ) -> Option<Hit<'_>> {
         let beginnings = self.beginnings.as_ref()?;
         let mut best: Option<(usize, Range<usize>)> = None;
         for hit in beginnings.find_overlapping_iter(text) {
             let phrase = &self.phrases[hit.pattern().as_usize()];
-            let earlier = best.as_ref().is_none_or(|(rule, _)| phrase.rule < *rule);
-            if !earlier || !stands_alone(text, hit.start(), hit.end()) {
+            // Of one rule, the longest phrase says most.
+            let earlier = best.as_ref().is_none_or(|(rule, words)| {
+                phrase.rule < *rule || phrase.rule == *rule && hit.len() > words.len()
+            });
+            let wanted = kind.is_none_or(|kind| self.rules[phrase.rule].0 == kind);
+            if !earlier || !wanted || !stands_alone(text, hit.start(), hit.end()) {
                 continue;
             }
             let end = match &phrase.then {
@@ -127,6 +142,8 @@ fn follows(text: &str, from: usize, then: &str) -> Option<usize> {
 fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
     let wordy = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    // A plural is the same word.
+    let end = if bytes.get(end) == Some(&b's') && !wordy(bytes.get(end + 1)) { end + 1 } else { end };
     let first_wordy = wordy(bytes.get(start));
     let last_wordy = wordy(bytes.get(end - 1));
     if first_wordy && start > 0 && wordy(bytes.get(start - 1)) || last_wordy && wordy(bytes.get(end)) {

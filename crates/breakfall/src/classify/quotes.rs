@@ -14,17 +14,24 @@ impl Quotes {
     pub(super) fn of(text: &str) -> Self {
         let mut quotes = Vec::new();
         let mut at = 0;
-        while let Some(found) = text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「']) {
+        while let Some(found) = text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「', '[']) {
             let open = at + found;
             let Some(mark) = text[open..].chars().next() else { break };
             let inside = open + mark.len_utf8();
             at = inside;
             // An apostrophe stands behind a letter.
             let before = text[..open].chars().next_back();
-            if mark == '\'' && before.is_some_and(char::is_alphanumeric) {
+            if mark == '\'' && before.is_some_and(|c| c.is_ascii_alphanumeric()) {
                 continue;
             }
             if let Some(end) = closing(text, inside, mark) {
+                // A name in brackets, not a list or a remark.
+                let begins = before.is_none_or(|c| c == '\n');
+                let listed = mark == '['
+                    && (begins || text[inside..end].contains([' ', ',', '\'', '"', '=']) || end - inside < 3);
+                if listed {
+                    continue;
+                }
                 if end > inside {
                     quotes.push(inside..end);
                 }
@@ -53,6 +60,7 @@ fn closing(text: &str, from: usize, mark: char) -> Option<usize> {
         '„' => &['“', '”'],
         '«' => &['»'],
         '「' => &['」'],
+        '[' => &[']'],
         // `make' quotes so, and so does sed.
         '`' => &['`', '\''],
         '"' => &['"'],
@@ -60,7 +68,7 @@ fn closing(text: &str, from: usize, mark: char) -> Option<usize> {
     };
     line.char_indices().find_map(|(at, c)| {
         let behind = line[at + c.len_utf8()..].chars().next();
-        let closes = ends.contains(&c) && (c != '\'' || !behind.is_some_and(char::is_alphanumeric));
+        let closes = ends.contains(&c) && (c != '\'' || !behind.is_some_and(|c| c.is_ascii_alphanumeric()));
         closes.then_some(from + at)
     })
 }

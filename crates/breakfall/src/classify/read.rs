@@ -74,6 +74,12 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    fn copy(&self) -> Self {
+        Self { kind: self.kind, rule: self.rule.clone(), words: self.words.clone(), place: self.place.clone() }
+    }
+}
+
 impl Reader {
     /// A reader with rules of the user's own.
     pub fn with_rules(rules: &[PhraseRule]) -> Result<Self, Error> {
@@ -95,11 +101,13 @@ impl Reader {
             .or_else(|| status_in(segment.text).or_else(|| body.as_ref().and_then(|body| body.status)));
         let verdict = self.decide(evidence, &segment, body.as_ref(), said, &quotes, status);
         let place = verdict.place.clone().or_else(|| {
-            self.phrase(said, &quotes).filter(|other| other.kind == verdict.kind).and_then(|other| other.place)
+            let of_kind = |quotes: &Quotes| BUILT_IN.find_of(Some(verdict.kind), said, quotes);
+            of_kind(&quotes).or_else(|| of_kind(&Quotes::default())).map(|hit| hit.words)
         });
         let resource = resource::find(verdict.kind, said, place.as_ref(), &quotes)
             .or_else(|| body.as_ref().and_then(|body| body.resource.clone()).filter(|_| about_something(verdict.kind)))
-            .or_else(|| bare_path(evidence, verdict.kind));
+            .or_else(|| bare_name(segment.text, verdict.kind))
+            .or_else(|| resource::only_quotation(verdict.kind, said, &quotes));
         Reading {
             may_pass: may_pass(&verdict, &text),
             kind: verdict.kind,
@@ -132,10 +140,15 @@ impl Reader {
             return verdict;
         }
         let coded = body.and_then(|body| by_code(&body.codes));
+        let (vague, coded) = match coded {
+            Some(coded) if is_vague(coded.words.as_deref().unwrap_or_default()) => (Some(coded), None),
+            coded => (None, coded),
+        };
         if let Some(status) = status.filter(|status| *status >= 400) {
             let told = coded
-                .filter(|coded| codes::overrides(status, coded.kind))
-                .or_else(|| self.phrase(said, quotes).filter(|phrase| believed(status, phrase)));
+                .filter(|coded| codes::code_overrides(status, coded.kind))
+                .or_else(|| self.phrase(said, quotes).filter(|phrase| believed(status, phrase)))
+                .or_else(|| vague.filter(|vague| codes::overrides(status, vague.kind)));
             return told.unwrap_or_else(|| {
                 Verdict::new(codes::http_status(status), format!("http.{status}"), status.to_string())
             });
@@ -156,7 +169,10 @@ impl Reader {
                 Told::Surely(_) => None,
             })
         };
-        coded
+        let hint = phrase.as_ref().map(Verdict::copy);
+        let verdict = coded
+            .or_else(|| phrase.as_ref().filter(|_| vague.is_some()).map(Verdict::copy))
+            .or(vague)
             .or_else(|| in_text(segment.text))
             .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
             .or(sure)
@@ -165,11 +181,13 @@ impl Reader {
                 let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
                 codes::json_rpc(code).map(|kind| Verdict::new(kind, "json-rpc", code.to_string()))
             })
+            .or_else(|| anywhere(segment.text))
             .or_else(|| {
                 let code = evidence.exit_code?;
                 codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
             })
-            .unwrap_or_else(|| Verdict { words: None, ..Verdict::new(FailureKind::Execution, "default", "") })
+            .unwrap_or_else(|| Verdict { words: None, ..Verdict::new(FailureKind::Execution, "default", "") });
+        refined(verdict, hint)
     }
 
     fn phrase(&self, said: &str, quotes: &Quotes) -> Option<Verdict> {
@@ -183,6 +201,16 @@ impl Reader {
     }
 }
 
+/// Names that stand for two things, told apart by the words.
+fn refined(verdict: Verdict, hint: Option<Verdict>) -> Verdict {
+    let Some(hint) = hint else { return verdict };
+    match (verdict.kind, &*hint.rule) {
+        (FailureKind::Permission, "text.login" | "text.password")
+        | (FailureKind::Authentication, "text.certificate") => hint,
+        _ => verdict,
+    }
+}
+
 /// Words that are believed against the name of a type.
 fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict> {
     use FailureKind as K;
@@ -191,18 +219,16 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
         // `QueryCanceled` for a statement that took too long, `PermissionError` for a key.
         K::Cancelled => matches!(phrase.kind, K::Timeout),
         K::RateLimited => matches!(phrase.kind, K::QuotaExceeded),
-        K::Permission => matches!(phrase.kind, K::RateLimited | K::QuotaExceeded) || phrase.rule == "text.password",
-        K::Network => matches!(phrase.kind, K::Timeout) && phrase.rule == "text.timed-out" && sure.words.as_deref().is_some_and(|w| w.contains("Connection")),
+        K::Permission => {
+            matches!(phrase.kind, K::RateLimited | K::QuotaExceeded)
+                || matches!(&*phrase.rule, "text.password" | "text.not-loaded")
+        }
+        K::Network => matches!(phrase.kind, K::Timeout) && phrase.rule == "text.timed-out" && sure.words.as_deref().is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED"),
         K::InvalidArguments => matches!(phrase.kind, K::QuotaExceeded | K::System),
         K::Upstream => matches!(phrase.kind, K::RateLimited | K::QuotaExceeded),
         _ => false,
     };
-    believed.then(|| Verdict {
-        kind: phrase.kind,
-        rule: phrase.rule.clone(),
-        words: phrase.words.clone(),
-        place: phrase.place.clone(),
-    })
+    believed.then(|| phrase.copy())
 }
 
 /// A phrase, unless it is one of the vaguest and a name tells as much.
@@ -229,18 +255,23 @@ fn about_something(kind: FailureKind) -> bool {
     matches!(kind, K::NotFound | K::Permission | K::Conflict | K::Unavailable)
 }
 
-/// Java's file exceptions say nothing but the path.
-fn bare_path(evidence: &Evidence, kind: FailureKind) -> Option<String> {
-    let text = evidence.text.trim();
-    (about_something(kind) && text.starts_with('/') && text.len() < 256 && !text.contains(char::is_whitespace))
-        .then(|| text.to_owned())
+/// Java's exceptions say nothing but the path or the name.
+fn bare_name(text: &str, kind: FailureKind) -> Option<String> {
+    let line = text.trim().lines().next()?;
+    let named = line.rsplit_once(": ").filter(|(name, _)| names::is_type_name(name.rsplit([' ', ':']).next().unwrap_or(name)));
+    let name = match named {
+        Some((_, name)) => name,
+        None if line.starts_with('/') => line,
+        None => return None,
+    };
+    (about_something(kind) && (2..256).contains(&name.len()) && !name.contains(char::is_whitespace)).then(|| name.to_owned())
 }
 
 static TEST_REPORTS: Pattern = Pattern::new(
-    r"(?m)(^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9])",
+    r"(?m)(^\s*FAIL\s+\S+\.\w+|Failed Tests \d|^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9]|^FAILED \(|^Failed example:|\b[1-9]\d* (?:tests?|scenarios?|examples?|items?|specs?|steps?|checks?|suites?)?,? ?(?:had )?fail(?:ed|ures?|ing)\b|\b[1-9]\d* failed, \d+ passed|passed, [1-9]\d* failed)",
 );
 static COMPILER: Pattern = Pattern::new(
-    r"(?m)(\berror TS\d{4}\b|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
+    r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
 );
 
 /// Reports of tests and compilers quote every kind of error and are none of them.
@@ -265,21 +296,22 @@ fn fixed_code(evidence: &Evidence, body: Option<&Body>) -> Option<Verdict> {
     Some(Verdict::new(kind, "json-rpc", code.to_string()))
 }
 
+/// `invalid_request_error` is what services say of every fault of the caller's.
+fn is_vague(code: &str) -> bool {
+    let code = code.to_ascii_lowercase();
+    code.contains("invalid_request") || code.contains("invalidrequest") || code == "error" || code.contains("validation")
+}
+
 /// The first code that tells surely; a code that tells only otherwise, last.
 fn by_code(all: &[String]) -> Option<Verdict> {
     let told = |code: &String| {
         codes::grpc(code).filter(|_| code.contains('_') || code.chars().all(char::is_uppercase)).map(Told::Surely).or_else(|| names::tell(code))
     };
-    // `invalid_request_error` is what services say of every fault of the caller's.
-    let vague = |code: &&String| {
-        let code = code.to_ascii_lowercase();
-        code.contains("invalid_request") || code.contains("invalidrequest") || code == "error" || code.contains("validation")
-    };
     let mut all_told = all.iter().filter_map(|code| match told(code) {
         Some(Told::Surely(kind)) => Some((code, kind)),
         _ => None,
     });
-    let found = all_told.clone().find(|(code, _)| !vague(code)).or_else(|| all_told.next())?;
+    let found = all_told.clone().find(|(code, _)| !is_vague(code)).or_else(|| all_told.next())?;
     Some(Verdict::new(found.1, "code", found.0.clone()))
 }
 
@@ -287,12 +319,13 @@ static AWS: Pattern = Pattern::new(r"An error occurred \(([A-Za-z0-9.]+)\)");
 static NAMED_CODE: Pattern =
     Pattern::new(r#"(?:ErrorCode|errorCode|error_code|codeName|npm error code|\bcode)['"]?\s*[:= ]\s*['"]?([A-Z][A-Za-z0-9_]{3,})\b"#);
 static GRPC: Pattern = Pattern::new(r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)");
-static ERRNO: Pattern = Pattern::new(r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b)");
+static ERRNO: Pattern = Pattern::new(r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)");
 static WINDOWS: Pattern = Pattern::new(r"\[WinError (\d+)\]");
 static ERRNO_NAME: Pattern = Pattern::new(r"\b((?:E[A-Z]{3,14}|ERR_[A-Z_]+|UND_ERR_[A-Z_]+|EAI_[A-Z]+))\b");
 static SQLSTATE: Pattern =
-    Pattern::new(r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+)([0-9A-Z]{5})\b");
+    Pattern::new(r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)");
 static MYSQL: Pattern = Pattern::new(r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
+static EXIT: Pattern = Pattern::new(r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
 static CURL: Pattern = Pattern::new(r"curl: \((\d+)\)");
 
 /// Codes within a text.
@@ -311,21 +344,37 @@ fn in_text(text: &str) -> Option<Verdict> {
     };
     by_name(&AWS, "code")
         .or_else(|| GRPC.text(text).and_then(|name| codes::grpc(name).map(|kind| Verdict::new(kind, "grpc", name))))
+        .or_else(|| by_number(&MYSQL, "mysql", |number| codes::mysql(u32::try_from(number).ok()?)).filter(|_| !text.contains("timed out")))
         .or_else(|| {
             let code = SQLSTATE.text(text).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
             let kind = codes::sqlstate(code)?;
             let kind = if code == "57014" && text.contains("user request") { FailureKind::Cancelled } else { kind };
             Some(Verdict::new(kind, "sqlstate", code))
         })
-        .or_else(|| by_number(&MYSQL, "mysql", |number| codes::mysql(u32::try_from(number).ok()?)).filter(|_| !text.contains("timed out")))
         .or_else(|| by_number(&ERRNO, "errno", codes::errno))
         .or_else(|| by_number(&WINDOWS, "errno", codes::windows))
         .or_else(|| by_name(&ERRNO_NAME, "errno"))
         .or_else(|| by_name(&NAMED_CODE, "code"))
         .or_else(|| {
+            let code = EXIT.last(text)?;
+            codes::exit(code.parse().ok()?).map(|kind| Verdict::new(kind, "exit-code", code))
+        })
+        .or_else(|| {
             let code = CURL.text(text)?;
             curl(code.parse().ok()?).map(|kind| Verdict::new(kind, "curl", code))
         })
+}
+
+/// The first word of a short text that is a name or a code and tells its kind.
+fn anywhere(text: &str) -> Option<Verdict> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
+    words.take(80).find_map(|word| {
+        let camel = word.len() > 8 && word.bytes().skip(1).any(|b| b.is_ascii_uppercase()) && word.bytes().any(|b| b.is_ascii_lowercase());
+        let code = camel || word.contains('_') && word.len() > 6;
+        match names::tell(word).filter(|_| code || names::is_type_name(word))? {
+            Told::Surely(kind) | Told::Otherwise(kind) => Some(Verdict::new(kind, "name", word)),
+        }
+    })
 }
 
 /// What curl's exit codes stand for.
@@ -345,13 +394,14 @@ fn curl(code: u32) -> Option<FailureKind> {
 }
 
 static STATUS: Pattern = Pattern::new(
-    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{")"#,
+    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |\bCode: (\d{3})\.|too many (\d{3}) error|status code from registry (\d{3}))"#,
 );
 
 /// The HTTP status that a text tells as such: never a bare number.
 fn status_in(text: &str) -> Option<u16> {
     let status: u16 = STATUS.last(text)?.parse().ok()?;
-    (400..600).contains(&status).then_some(status)
+    // FTP and mail servers have numbers of their own beyond these.
+    (matches!(status, 400..=431 | 444 | 451 | 499..=511 | 520..=529)).then_some(status)
 }
 
 /// Could the same call succeed if it were simply repeated?

@@ -23,9 +23,14 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     vec![
         // [Errno 13] Permission denied: 'a' -> 'b', and Node's `, rename 'a' -> 'b'`
         (DENIED, Pattern::new(r#"\[Errno \d+\] [^:'"\n]+: ?'[^'\n]+' -> '([^'\n]+)'"#)),
-        (ANY, Pattern::new(r#"(?:\[Errno \d+\]|\bE[A-Z]{3,}:)[^'"\n]*?['"]([^'"\n]+)['"]"#)),
+        (ANY, Pattern::new(r#"(?:\[Errno \d+\]|\bE(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|NOTEMPTY|ROFS|BUSY):)[^'"\n]*?['"]([^'"\n]+)['"]"#)),
         (ANY, Pattern::new(r"\bspawn (\S+) E[A-Z]+")),
+        (ANY, Pattern::new(r" - (\S+) \(Errno::")),
+        (DENIED, Pattern::new(r"to database '([^'\n]+)'")),
+        (CONFLICT, Pattern::new(r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
+        (MISSING, Pattern::new(r"cannot load such file -- (\S+)")),
         (ANY, Pattern::new(r"\b(?:EADDRINUSE|EACCES)\b[^\n]*? (\S*:\d+)\b")),
+        (HERE, Pattern::new(r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)")),
         // URLs
         (WEB, Pattern::new(r#"(?i)\bfor url:? ?[('"]?(https?://[^\s'")]+)"#)),
         (WEB, Pattern::new(r#"\burl=['"](https?://[^'"]+)['"]"#)),
@@ -54,6 +59,11 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (DENIED, Pattern::new(r"(?i)does not have access to (?:model|project|repository|resource) [`'\x22]?([^`'\x22\s]+)")),
         (CONFLICT, Pattern::new(r"(?i)(?:get|acquire) lock (/\S+?)\.?(?:\s|$)")),
         // Tools
+        (TOOL, Pattern::new(r#"(?i)\b(?:no tool named|unavailable tool|unknown tool|cannot find tool|action|tool) ['"`]([^'"`\n]+)['"`]"#)),
+        (TOOL, Pattern::new(r"(?i)\btool (?:with name|named) (\S+)")),
+        (TOOL, Pattern::new(r"(?i)\b(\S+) is not a valid tool")),
+        (TOOL, Pattern::new(r"(?i)\bthe method (\S+) does not exist")),
+        (TOOL, Pattern::new(r"(?i)\btool calls? to (\S+) failed")),
         (TOOL, Pattern::new(r#"(?i)\b(?:unknown tool|no such tool available|unknown function|tool not found|no tool named|no such tool)[:\s]+['"`]?([\w.\-/:]+?)['"`.]?(?:\s|$|\.)"#)),
         (TOOL, Pattern::new(r#"(?i)\b(?:tool|plugin|function|method|command) ['"`]([^'"`\n]+)['"`] (?:is )?not (?:found|registered|among)"#)),
         (TOOL, Pattern::new(r#"(?i)\btool ([\w.\-/:]+) (?:not found|does not exist|is not)"#)),
@@ -95,14 +105,32 @@ pub(super) fn find(kind: FailureKind, text: &str, words: Option<&Range<usize>>, 
         return directory(text, quotes);
     }
     let words = words?;
-    let line = line_of(text, words.start);
-    behind_quoted(text, words, quotes)
-        .or_else(|| before_quoted(text, &line, words, quotes))
+    // Words within a quotation are read by themselves: `msg="open x: no such file"`.
+    let around = quotes.0.iter().find(|quote| quote.start <= words.start && words.end <= quote.end);
+    let line = around.cloned().unwrap_or_else(|| line_of(text, words.start));
+    // `cannot find x`, `unable to open x`: what a verb is about stands behind it.
+    let said = text[words.clone()].to_ascii_lowercase();
+    let verb = ["cannot ", "can't ", "could not ", "couldn't ", "unable ", "failed to ", "no such ", "unknown ", "missing "];
+    let verb = verb.iter().any(|verb| said.starts_with(verb)) && !said.starts_with("no such file");
+    let near = || text[words.end..line.end].split_whitespace().take(5).find(|word| looks_like_a_name(word) && !word.contains("://"));
+    before_quoted(text, &line, words, quotes)
+        .or_else(|| behind_quoted(text, &line, words, quotes))
+        .or_else(|| if verb { near() } else { None })
         .or_else(|| behind_colon(text, &line, words))
         .or_else(|| field_before(text, &line, words))
         .or_else(|| word_before(text, &line, words))
         .or_else(|| word_behind(text, &line, words))
         .and_then(tidy)
+}
+
+/// The only quotation of a text, where nothing else tells.
+pub(super) fn only_quotation(kind: FailureKind, text: &str, quotes: &Quotes) -> Option<String> {
+    use FailureKind as K;
+    let about = matches!(kind, K::NotFound | K::Permission | K::Conflict | K::UnknownTool | K::Unavailable);
+    let first = quotes.0.first().filter(|_| about)?;
+    let same = quotes.0.iter().all(|quote| text[quote.clone()] == text[first.clone()]);
+    let short = first.len() <= 120 && text[first.clone()].split_whitespace().count() <= 3;
+    (same && short).then(|| tidy(&text[first.clone()])).flatten()
 }
 
 /// Of the arguments only a directory in the way is a resource.
@@ -119,31 +147,21 @@ fn line_of(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// `… not found: 'x'`, `… does not exist "x"`.
-fn behind_quoted<'t>(text: &'t str, words: &Range<usize>, quotes: &Quotes) -> Option<&'t str> {
-    let quote = quotes.0.iter().find(|quote| quote.start >= words.end)?;
-    let between = text[words.end..quote.start].trim_end_matches(['"', '\'', '`', '‘', '“', '„', '«']);
-    let short = between.len() <= 40 && !between.contains('\n');
-    let plain = between.trim_matches([' ', ':', ',', '(']);
-    let joins = plain.is_empty()
-        || ["for", "named", "with name", "by", "to", "of", "in", "at", "the pattern", "file", "table", "user", "open"]
-            .contains(&plain)
-        || plain.starts_with("match the") && plain.len() < 40
-        || between.ends_with("pattern ");
-    (short && joins).then(|| &text[quote.clone()])
+/// `… not found: 'x'`, `Cannot find module 'x'`, `… does not exist "x"`.
+fn behind_quoted<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>, quotes: &Quotes) -> Option<&'t str> {
+    let quote = quotes.0.iter().find(|quote| quote.start >= words.end && quote.end <= line.end)?;
+    let between = &text[words.end..quote.start];
+    let joins = between.split_whitespace().count() <= 6
+        && !between.contains(['.', ';', ',', '!', '?'])
+        && !between.to_ascii_lowercase().contains("did you mean");
+    joins.then(|| &text[quote.clone()])
 }
 
 /// The first quotation of the clause that ends in the words.
 fn before_quoted<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>, quotes: &Quotes) -> Option<&'t str> {
-    let clause = ["FATAL:", "ERROR:", "rror: ", "fatal: ", "exist: "]
-        .iter()
-        .filter_map(|mark| text[line.start..words.start].rfind(mark).map(|at| line.start + at + mark.len()))
-        .max()
-        .unwrap_or(line.start);
-    let inside = |from: usize| {
-        quotes.0.iter().find(move |quote| quote.start > from && quote.end <= words.start)
-    };
-    let quote = inside(clause.saturating_sub(1)).or_else(|| inside(line.start.saturating_sub(1)))?;
+    let inside = |from: usize| quotes.0.iter().find(move |quote| quote.start > from && quote.end <= words.start);
+    let clause = text[line.start..words.start].rfind(": ").map(|colon| line.start + colon + 1);
+    let quote = clause.and_then(inside).or_else(|| inside(line.start.saturating_sub(1)))?;
     Some(&text[quote.clone()])
 }
 
@@ -152,13 +170,17 @@ fn behind_colon<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) ->
     let rest = &text[words.end..line.end];
     let colon = rest.find(": ").or_else(|| rest.find(':').filter(|at| *at == 0))?;
     let between = &rest[..colon];
-    if between.split_whitespace().count() > 3 || between.contains(['.', ',', ';', '(']) {
+    if between.split_whitespace().count() > 5 || between.contains(['.', ',', ';', '(']) {
         return None;
     }
     let value = rest[colon + 1..].trim_start();
-    let word = value.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')')).next()?;
-    let rest_is_prose = value[word.len()..].trim().split_whitespace().count() > 6;
-    (!word.is_empty() && (!rest_is_prose || looks_like_a_name(word)) && !is_stop_word(word)).then_some(word)
+    let mut parts = value.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')'));
+    let word = parts.next()?;
+    // `Not found: Dataset acme:sales …`
+    let word = if looks_like_a_name(word) { word } else { parts.next().filter(|next| looks_like_a_name(next)).unwrap_or(word) };
+    let rest_is_prose = value.split_whitespace().count() > 7;
+    let alone = value.trim_end().len() == word.len();
+    (!word.is_empty() && (!rest_is_prose || looks_like_a_name(word)) && (alone || !is_stop_word(word))).then_some(word)
 }
 
 /// `cat: x: No such file or directory`, `tar: x: Cannot stat: No such file or directory`.
@@ -173,7 +195,8 @@ fn field_before<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) ->
         let field = field.trim();
         if field.contains(' ') {
             let last = field.rsplit(' ').next().unwrap_or(field);
-            if looks_like_a_name(last) {
+            let pair = field.split_whitespace().count() == 2 && !is_stop_word(last);
+            if looks_like_a_name(last) || pair {
                 return Some(last);
             }
         } else if !field.is_empty() && !is_stop_word(field) && (fields.len() > 1 || looks_like_a_name(field)) {
@@ -183,19 +206,20 @@ fn field_before<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) ->
     None
 }
 
-/// `Role with name deployer already exists`.
+/// `Role with name deployer already exists`, `directory /srv/build is not empty`.
 fn word_before<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) -> Option<&'t str> {
     let before = text[line.start..words.start].trim_end();
-    let word = before.rsplit(' ').next()?.trim_matches(['"', '\'', '`', '(', ')', ',', ':']);
-    (!word.is_empty() && !is_stop_word(word) && (looks_like_a_name(word) || before.contains("name "))).then_some(word)
+    let mut last = before.rsplit(' ').take(4);
+    if let Some(name) = last.clone().find(|word| looks_like_a_name(word)) {
+        return Some(name);
+    }
+    let word = last.next()?.trim_matches(['"', '\'', '`', '(', ')', ',', ':']);
+    (!word.is_empty() && !is_stop_word(word) && before.contains("name ")).then_some(word)
 }
 
-/// `No module named x`, `already exists for x.`
+/// `No module named x`, `Could not open file or uri from x`.
 fn word_behind<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) -> Option<&'t str> {
-    let rest = text[words.end..line.end].trim_start_matches([' ', ':', '-']);
-    let rest = ["for ", "named ", "in ", "to ", "at "].iter().find_map(|w| rest.strip_prefix(w)).unwrap_or(rest);
-    let word = rest.split(' ').next()?;
-    (looks_like_a_name(word)).then_some(word)
+    text[words.end..line.end].split_whitespace().take(12).find(|word| looks_like_a_name(word) && !word.contains("://"))
 }
 
 /// A word with something in it that plain words have not.
@@ -213,6 +237,8 @@ fn is_stop_word(word: &str) -> bool {
         "it", "that", "this", "which", "and", "or", "to", "of", "in", "for", "with", "not", "has", "have", "does",
         "resource", "entity", "object", "item", "page", "user", "you", "name", "key", "value", "table", "open",
         "failed", "fatal", "warning", "remote", "server", "client", "request", "requested", "already", "also", "or",
+        "command", "kommando", "module", "package", "program", "archive", "repository", "issue", "project", "kernel",
+        "abort", "model", "point", "config", "local", "function", "method", "tool", "commande", "comando", "script", "image", "container",
         "cannot", "stat", "access", "Error", "ERROR", "FATAL", "error:", "message", "operation", "attempt", "no",
     ];
     WORDS.contains(&word) || WORDS.contains(&word.to_ascii_lowercase().as_str())
@@ -222,6 +248,23 @@ fn is_stop_word(word: &str) -> bool {
 fn tidy(found: &str) -> Option<String> {
     let found = found.trim().trim_matches(['"', '`', '‘', '’', '“', '”', '„', '«', '»', ',']);
     let found = found.trim_end_matches([':', ';', ',']).trim_matches('\'');
+    // `file_get_contents(/srv/x)`
+    let found = match found.split_once('(') {
+        Some((name, inside)) if inside.ends_with(')') && !name.is_empty() && inside.starts_with(['/', '.']) => &inside[..inside.len() - 1],
+        _ => found,
+    };
+    if found.starts_with('(') && !found.ends_with(')') {
+        return None;
+    }
+    let found = match (found.chars().next(), found.chars().next_back()) {
+        (Some('('), Some(')')) | (Some('['), Some(']')) if found.len() > 2 => &found[1..found.len() - 1],
+        _ => found,
+    };
+    // `No such image: x` was said by someone else.
+    let found = match found.split_once(": ") {
+        Some((said, rest)) if said.contains(' ') && !rest.contains(' ') => rest,
+        _ => found,
+    };
     let found = if found.ends_with('.') && found.len() > 1 { found.trim_end_matches('.') } else { found };
     (!found.is_empty() && found.len() <= 256 && !found.contains('\n')).then(|| found.to_owned())
 }

@@ -45,6 +45,8 @@ pub(super) struct Segment<'t> {
 impl<'t> Segment<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         let part = python(text).or_else(|| caused_by(text)).unwrap_or(text);
+        // Postgres says first that the connection failed, and then why.
+        let part = part.rfind("FATAL:  ").map_or(part, |at| &part[at..]);
         let mut names = Vec::new();
         for line in part.lines().take(40) {
             leading_names(line, &mut names);
@@ -90,7 +92,8 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
         let word = part.split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"')).next_back().unwrap_or(part);
         let first = part.split(['(', ' ', '<']).next().unwrap_or(part).trim_end_matches(':');
         for name in [first, word.trim_end_matches(':')] {
-            if names::is_type_name(name) && !names.contains(&name) && names.len() < 12 {
+            let telling = name.len() == part.trim().len() && names::is_telling(name);
+            if (telling || names::is_type_name(name)) && !names.contains(&name) && names.len() < 12 {
                 names.push(name);
             }
         }
