@@ -54,7 +54,9 @@ impl Explain {
         let reader = Reader::default();
         if self.outputs {
             return lines::each(|line: Line| match silent(&reader, &line.text) {
-                Some(found) => json!({ "id": line.id, "silent": true, "kind": found.kind, "why": found.why }),
+                Some(found) => {
+                    json!({ "id": line.id, "silent": true, "kind": found.kind, "why": found.why })
+                }
                 None => json!({ "id": line.id, "silent": false, "kind": null, "why": null }),
             });
         }
@@ -130,8 +132,15 @@ fn print(explanation: &Explanation) {
     row("resource", failure.resource.clone().unwrap_or_default());
     row("http status", failure.status.map(|status| status.to_string()).unwrap_or_default());
     row("wait", failure.wait.map(|wait| format!("{} s", wait.as_secs_f64())).unwrap_or_default());
-    row("may pass", serde_json::to_value(explanation.may_pass).ok().and_then(|v| v.as_str().map(|s| s.replace('_', " "))).unwrap_or_default());
-    let words = explanation.words.as_ref().map(|words| format!(" on `{words}`")).unwrap_or_default();
+    row(
+        "may pass",
+        serde_json::to_value(explanation.may_pass)
+            .ok()
+            .and_then(|v| v.as_str().map(|s| s.replace('_', " ")))
+            .unwrap_or_default(),
+    );
+    let words =
+        explanation.words.as_ref().map(|words| format!(" on `{words}`")).unwrap_or_default();
     row("rule", format!("{}{words}", explanation.rule));
     println!("\nfor the model\n  {}", explanation.told.replace('\n', "\n  "));
     println!("\nfor the developer\n  {}", failure.message.replace('\n', "\n  "));

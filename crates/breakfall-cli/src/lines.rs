@@ -18,7 +18,11 @@ pub(crate) fn each<T: DeserializeOwned>(mut answer: impl FnMut(T) -> Value) -> R
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut line).map_err(reading)?;
+        let read = input
+            .by_ref()
+            .take(LONGEST as u64 + 1)
+            .read_until(b'\n', &mut line)
+            .map_err(reading)?;
         if read == 0 {
             break;
         }
@@ -41,7 +45,9 @@ pub(crate) fn each<T: DeserializeOwned>(mut answer: impl FnMut(T) -> Value) -> R
         serde_json::to_writer(&mut output, &answer).map_err(|error| writing(error.into()))?;
         output.write_all(b"\n").map_err(writing)?;
         // Someone may wait for the answer to one line before writing the next.
-        if input.fill_buf().map_or(true, <[u8]>::is_empty) || io::IsTerminal::is_terminal(&io::stdin()) {
+        if input.fill_buf().map_or(true, <[u8]>::is_empty)
+            || io::IsTerminal::is_terminal(&io::stdin())
+        {
             output.flush().map_err(writing)?;
         }
     }

@@ -34,8 +34,10 @@ impl Redact {
             match std::env::var(name) {
                 Ok(value) => redactor.add_value(value),
                 Err(_) => {
-                    return Err(Failed::new(format!("the environment variable `{name}` is not set"))
-                        .hint("leave out `--env` for variables that are not set"));
+                    return Err(Failed::new(format!(
+                        "the environment variable `{name}` is not set"
+                    ))
+                    .hint("leave out `--env` for variables that are not set"));
                 }
             }
         }

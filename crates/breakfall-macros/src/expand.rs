@@ -45,7 +45,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             )]
             #[serde(crate = "::breakfall::macros::serde", deny_unknown_fields)]
             #[schemars(crate = "::breakfall::macros::schemars")]
-            struct Parameters { #(#fields,)* }
+            struct __Parameters { #(#fields,)* }
 
             // A tool that never waits or never fails is still a tool, and it owns its arguments.
             #[allow(
@@ -55,8 +55,8 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             )]
             #function
 
-            #make(#name, #description, |parameters: Parameters| {
-                let Parameters { #(#names,)* } = parameters;
+            #make(#name, #description, |parameters: __Parameters| {
+                let __Parameters { #(#names,)* } = parameters;
                 #ident(#(#names,)*)
             })
             .effect(::breakfall::Effect::#effect)

@@ -9,6 +9,7 @@ pub use policy::{Checking, Policy, Repair};
 use serde_json::Value;
 
 use crate::classify::{self, Reader};
+use crate::redact::is_secret_name;
 use crate::tool::Context;
 use crate::toolbox::Slot;
 use crate::{Arguments, Detail, Failure, FailureKind, Outcome};
@@ -34,11 +35,16 @@ pub(crate) async fn attempt(
 fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Failure {
     let outcome_unknown = matches!(
         failure.kind(),
-        FailureKind::Timeout | FailureKind::Network | FailureKind::Cancelled
+        FailureKind::Timeout
+            | FailureKind::Network
+            | FailureKind::Upstream
+            | FailureKind::Internal
+            | FailureKind::Cancelled
     );
+    let was_dispatched = !never_arrived(&failure);
     let facts = failure.facts_mut();
     // A call that was dispatched and not answered may have done its work.
-    facts.may_have_taken_effect |= outcome_unknown && !may_repeat;
+    facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !may_repeat;
     if facts.resource.is_none() && is_about_something(facts.kind) {
         facts.resource = only_text(arguments.value());
     }
@@ -52,6 +58,20 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
     failure
 }
 
+/// Whether a failure proves that the call never reached the service.
+fn never_arrived(failure: &Failure) -> bool {
+    let refused = |error: &(dyn std::error::Error + 'static)| {
+        error
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+    };
+    let words = ["connection refused", "econnrefused", "name or service not known", "enotfound"];
+    let message = failure.message().to_ascii_lowercase();
+    failure.kind() == FailureKind::Network
+        && (failure.source().is_some_and(|source| classify::causes(source).any(refused))
+            || words.iter().any(|word| message.contains(word)))
+}
+
 fn is_about_something(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::NotFound | FailureKind::Permission | FailureKind::Conflict)
 }
@@ -59,7 +79,8 @@ fn is_about_something(kind: FailureKind) -> bool {
 /// The only text among the arguments: what the call was about, in the model's own words. The
 /// operating system says that a file is missing, and not which.
 fn only_text(arguments: &Value) -> Option<String> {
-    let mut texts = arguments.as_object()?.values().filter_map(Value::as_str);
-    let only = texts.next()?;
-    (texts.next().is_none() && only.len() <= 256).then(|| only.to_owned())
+    let fields = arguments.as_object()?.iter();
+    let mut texts = fields.filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let (name, only) = texts.next()?;
+    (texts.next().is_none() && only.len() <= 256 && !is_secret_name(name)).then(|| only.to_owned())
 }

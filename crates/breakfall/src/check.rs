@@ -11,6 +11,7 @@ mod schema;
 use serde_json::Value;
 
 pub use parse::MAX_DEPTH;
+pub(crate) use parse::{Tamed, deeper_than, take_apart, tame};
 pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
 
@@ -71,9 +72,7 @@ pub(crate) fn check(
         Checking::Diagnose => {
             // What is only written otherwise is passed on as the schema wants it.
             let value = match &correction {
-                Some(found)
-                    if found.made_up.is_empty() && rewrite::loses_nothing(&value, found) =>
-                {
+                Some(found) if found.is_exact => {
                     repairs.push(repair::COERCED);
                     found.arguments.clone()
                 }

@@ -17,6 +17,7 @@ use std::time::Duration;
 pub use advice::Advice;
 pub use detail::{Block, Correction, Detail, Problem};
 pub use kind::{Disposition, FailureKind, Gravity, MayPass};
+pub use make::IntoFailure;
 pub use reference::Reference;
 
 /// What a tool or the guard returns for a call: an output or a failure.

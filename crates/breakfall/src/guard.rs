@@ -9,15 +9,15 @@ use std::collections::HashMap;
 pub use builder::GuardBuilder;
 use runs::Runs;
 
-use crate::attempt::{Policy, attempt};
-use crate::check::check;
+use crate::attempt::{Policy, attempt, panics};
+use crate::check::{Tamed, check, tame};
 use crate::classify::Reader;
 use crate::config::Dispositions;
 use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
 use crate::tool::Context;
 use crate::voice::{Voice, speak};
-use crate::{Call, Outcome, RawArguments, Reply, Toolbox};
+use crate::{Call, Outcome, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -56,25 +56,27 @@ pub struct Guard {
 impl Guard {
     /// Answers a call. Never an error, never a panic, always a reply under the call's id.
     pub async fn handle(&self, mut call: Call) -> Reply {
-        let raw = std::mem::replace(&mut call.arguments, RawArguments::none());
+        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
         let mut record = self.journal.open(call, &raw, &self.redactor);
-        let outcome = self.run(raw, &mut record).await;
+        let outcome = panics::ours(self.run(raw, &mut record)).await;
         self.answer(outcome, record)
     }
 
     /// Finds the tool, checks the arguments, tries the call. `?` is the short circuit.
-    async fn run(&self, raw: RawArguments, record: &mut OpenRecord<'_>) -> Outcome {
+    async fn run(&self, raw: Tamed, record: &mut OpenRecord<'_>) -> Outcome {
         let slot = self.toolbox.find(&record.call.tool)?;
         self.runs.admit(&record.call)?;
         let policy = self.policy(&record.call.tool);
-        let arguments = check(raw, &slot.schema, slot.entry.spec.effect, policy)?;
+        let arguments = check(raw?, &slot.schema, slot.entry.spec.effect, policy)?;
         record.repairs.extend_from_slice(&arguments.repairs);
         attempt(&slot, &arguments, Context::of(&record.call), policy, &self.reader).await
     }
 
     /// The one exit: redact, speak, close.
     fn answer(&self, outcome: Outcome, record: OpenRecord<'_>) -> Reply {
-        let report = self.redactor.report(outcome, &self.terms(&record.call.tool));
+        let terms = self.terms(&record.call.tool);
+        let report = panics::catch(|| self.redactor.report(outcome, &terms))
+            .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
         self.runs.settle(&record.call, &report);
         record.close(speak(&*self.voice, self.max_error_bytes, report))
     }
@@ -103,9 +105,10 @@ impl Guard {
         self.journal.lost.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Forgets a run that ended, with the tools that were paused in it.
-    pub fn end_run(&self, run: &str) {
-        self.runs.end(run);
+    /// Forgets a run that ended, with the tools that were paused in it; `None` is the run of the
+    /// calls that name none.
+    pub fn end_run<'r>(&self, run: impl Into<Option<&'r str>>) {
+        self.runs.end(run.into());
     }
 }
 

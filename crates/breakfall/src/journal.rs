@@ -17,7 +17,8 @@ pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};
 
 use crate::attempt::panics;
-use crate::redact::Redactor;
+use crate::check::Tamed;
+use crate::redact::{Redactor, bounded};
 use crate::voice::Spoken;
 use crate::{Call, RawArguments, Reply, Report};
 
@@ -37,17 +38,13 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Opens the record of a call. Dropped before it is closed, it is written as abandoned.
-    pub(crate) fn open(
-        &self,
-        call: Call,
-        raw: &RawArguments,
-        redactor: &Redactor,
-    ) -> OpenRecord<'_> {
+    pub(crate) fn open(&self, call: Call, raw: &Tamed, redactor: &Redactor) -> OpenRecord<'_> {
         log::starts(&call);
         let arguments = self.keeps_arguments.then(|| {
             let text = match raw {
-                RawArguments::Json(value) => value.to_string(),
-                RawArguments::Text(text) => text.clone(),
+                Ok(RawArguments::Json(value)) => value.to_string(),
+                Ok(RawArguments::Text(text)) => text.clone(),
+                Err(_) => "(nested too deeply)".to_owned(),
             };
             redactor.clean(text, 4 << 10)
         });
@@ -109,7 +106,10 @@ impl OpenRecord<'_> {
         Record {
             id: self.call.id.clone(),
             run: self.call.run.clone(),
-            tool: crate::redact::cut_middle(self.call.tool.clone(), 128),
+            tool: spoken.and_then(|spoken| spoken.report.failure()).map_or_else(
+                || bounded(&self.call.tool, 128).to_owned(),
+                |failure| failure.tool.clone(),
+            ),
             started: SystemTime::now() - took,
             took,
             ending,

@@ -46,14 +46,12 @@ pub use breakfall_macros::tool;
 pub use attempt::{Checking, Policy, Repair};
 pub use call::{Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
+pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
 pub use config::Preset;
 pub use error::Error;
-pub use classify::{
-    Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent,
-};
 pub use failure::{
-    Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, MayPass,
-    Outcome, Problem, Provenance, Reference,
+    Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,
+    MayPass, Outcome, Problem, Provenance, Reference,
 };
 pub use guard::{Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};

@@ -26,6 +26,15 @@ use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem, Refere
 /// The most bytes of one text of a failure that are kept for the developer.
 const KEPT: usize = 8 << 10;
 
+/// The largest text that is redacted whole.
+const LARGE: usize = 512 << 10;
+
+/// The largest correction that is worth its tokens.
+const CORRECTION: usize = 1 << 10;
+
+/// How many characters of a value are shown.
+const SHOWN: usize = 60;
+
 /// The most bytes of a tool's name that are echoed.
 const NAME: usize = 64;
 
@@ -37,7 +46,7 @@ const MARK: &str = "[redacted:";
 /// ```
 /// let redactor = breakfall::Redactor::default();
 /// let text = redactor.redact("connect to postgres://bob:hunter2@db failed");
-/// assert_eq!(text, "connect to postgres://bob:[redacted:url-password#1b3d]@db failed");
+/// assert_eq!(text, "connect to postgres://bob:[redacted:url-password#1dd2]@db failed");
 /// ```
 #[derive(Clone, Default)]
 pub struct Redactor {
@@ -69,9 +78,16 @@ impl Redactor {
     /// they would tear every text apart.
     pub fn add_value(&mut self, value: impl Into<String>) {
         let value = value.into();
-        if value.len() >= 4 {
-            self.values.push(value);
+        if value.len() < 4 {
+            return;
         }
+        // The same value as it stands within JSON.
+        let written = serde_json::Value::from(value.as_str()).to_string();
+        let inside = &written[1..written.len() - 1];
+        if inside != value {
+            self.values.push(inside.to_owned());
+        }
+        self.values.push(value);
     }
 
     /// Adds a rule of the user's own.
@@ -87,7 +103,11 @@ impl Redactor {
         let mut found = Vec::new();
         for value in &self.values {
             let places = text.match_indices(value.as_str());
-            found.extend(places.map(|(at, _)| Span { start: at, end: at + value.len(), name: "value" }));
+            found.extend(places.map(|(at, _)| Span {
+                start: at,
+                end: at + value.len(),
+                name: "value",
+            }));
         }
         if let Some(own) = &self.own {
             own.find(text, &mut found);
@@ -140,8 +160,13 @@ impl Redactor {
             })
             .collect();
         let items = output.items;
-        let text = output.into_text();
+        let mut text = output.into_text();
         let bytes = text.len();
+        for value in
+            self.values.iter().filter(|value| text.contains(value.as_str())).collect::<Vec<_>>()
+        {
+            text = text.replace(value.as_str(), &format!("{MARK}value]"));
+        }
         OutputReport { text: cut_middle(text, terms.max_output_bytes), bytes, problems, items }
     }
 
@@ -160,8 +185,8 @@ impl Redactor {
             source,
             backtrace,
         } = failure.into_facts();
-        let tool = self.name(terms.tool.to_owned(), NAME);
-        let message = self.clean(message, KEPT);
+        let tool = self.name(bounded(terms.tool, 1024).to_owned(), NAME);
+        let (message, removed) = clean::readable(self.clean(message, KEPT));
         let chain = source.map(|source| self.chain(&*source, &message)).unwrap_or_default();
         FailureReport {
             disposition: terms.dispositions.of(terms.tool, kind),
@@ -180,6 +205,7 @@ impl Redactor {
             attempts,
             may_have_taken_effect,
             chain,
+            removed_characters: removed,
         }
     }
 
@@ -207,26 +233,43 @@ impl Redactor {
     }
 
     fn problem(&self, problem: Problem) -> Problem {
-        // The name beside a value tells that it is a secret: they are read together.
+        let last =
+            problem.path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default();
         let got = problem.got.map(|got| {
-            let beside = format!("{}={got}", problem.path);
-            match self.redact(&beside).strip_prefix(&format!("{}=", problem.path)) {
-                Some(got) => self.name(got.to_owned(), 256),
-                None => format!("{MARK}value]"),
-            }
+            // The name beside a value tells that it is a secret.
+            if is_secret_name(last) { format!("{MARK}value]") } else { self.short(got) }
         });
         Problem {
             path: self.name(problem.path, 256),
-            expected: self.clean(problem.expected, 512),
+            expected: self.name_with_marks(problem.expected, 256),
+            remark: problem.remark.map(|remark| self.name_with_marks(remark, 256)),
             got,
             nearest: problem.nearest,
         }
     }
 
-    /// A correction that repeats a secret is not shown at all: half of it would be no call.
+    /// A value within a sentence of ours, cut short after its secrets are gone.
+    fn short(&self, text: String) -> String {
+        let text = clean::one_line(self.redact(&text).into_owned());
+        let count = text.chars().count();
+        match text.char_indices().nth(SHOWN) {
+            Some((end, _)) if count > SHOWN + 20 => {
+                format!("{}… ({count} characters)", &text[..end])
+            }
+            _ => text,
+        }
+    }
+
+    /// Words of ours or a tool's on one line, with the quotes that belong to them.
+    fn name_with_marks(&self, text: String, max: usize) -> String {
+        self.clean(text, max).replace(['\n', '\r'], " ")
+    }
+
+    /// A correction that repeats a secret is not shown at all: half of it would be no call. Nor is
+    /// one that is longer than it is worth.
     fn correction(&self, correction: Correction) -> Option<Correction> {
         let text = correction.arguments.to_string();
-        (self.redact(&text) == text).then_some(correction)
+        (text.len() <= CORRECTION && self.redact(&text) == text).then_some(correction)
     }
 
     /// What stands in quotes within a sentence of ours.
@@ -234,8 +277,19 @@ impl Redactor {
         clean::one_line(self.clean(text, max))
     }
 
-    /// Without secrets, then bounded.
+    /// Without secrets, then bounded. Of a very large text only what may be kept is looked at,
+    /// and far more on each side of it than a secret is long.
     pub(crate) fn clean(&self, text: String, max: usize) -> String {
+        if text.len() > LARGE && max < LARGE / 4 {
+            let head = self.redact(bounded(&text, LARGE / 2)).into_owned();
+            let tail =
+                self.redact(&text[text.ceil_char_boundary(text.len() - LARGE / 2)..]).into_owned();
+            let (head, tail) = (
+                bounded(&head, max - max / 3),
+                &tail[tail.ceil_char_boundary(tail.len().saturating_sub(max / 3))..],
+            );
+            return format!("{head}…[of {} bytes]…{tail}", text.len());
+        }
         let text = match self.redact(&text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(redacted) => redacted,
@@ -260,15 +314,26 @@ fn fingerprint(secret: &str) -> u32 {
     secret.bytes().fold(0x811c_9dc5, byte)
 }
 
-/// At most `max` bytes and a note of what is missing: head and tail say more than a head alone.
+/// Whether what stands under this name is a secret.
+pub(crate) fn is_secret_name(name: &str) -> bool {
+    places::is_secret_name(name)
+}
+
+/// The beginning of a text.
+pub(crate) fn bounded(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+/// At most `max` bytes with a note of what is missing: head and tail say more than a head alone.
 pub(crate) fn cut_middle(text: String, max: usize) -> String {
     if text.len() <= max {
         return text;
     }
-    let head = text.floor_char_boundary(max - max / 3);
-    let tail = text.ceil_char_boundary(text.len() - max / 3);
-    let cut = tail - head;
-    format!("{}…[{cut} of {} bytes cut]…{}", &text[..head], text.len(), &text[tail..])
+    let note = format!("…[{} bytes in all]…", text.len());
+    let kept = max.saturating_sub(note.len());
+    let head = text.floor_char_boundary(kept - kept / 3);
+    let tail = text.ceil_char_boundary(text.len() - kept / 3);
+    format!("{}{note}{}", &text[..head], &text[tail..])
 }
 
 impl std::fmt::Debug for Redactor {
@@ -284,9 +349,9 @@ mod tests {
     #[test]
     fn a_cut_keeps_head_and_tail_and_tells_the_size() {
         let text = format!("{}{}", "a".repeat(100), "ü".repeat(100));
-        let cut = cut_middle(text, 30);
-        assert!(cut.starts_with("aaaaaaaaaaaaaaaaaaaa…["), "{cut}");
-        assert!(cut.contains("of 300 bytes cut") && cut.ends_with("üüüüü"), "{cut}");
+        let cut = cut_middle(text, 60);
+        assert!(cut.starts_with("aaaaaaaaaaaaaaaa") && cut.ends_with("üüüü"), "{cut}");
+        assert!(cut.contains("…[300 bytes in all]…") && cut.len() <= 60, "{cut}");
     }
 
     #[test]

@@ -71,15 +71,24 @@ impl Toolbox {
 
     /// Adds a tool. Its schema is compiled here, once.
     pub fn add(&self, entry: Entry) -> Result<(), Error> {
-        let name = entry.spec.name.clone();
-        named_well(&name)?;
-        let schema = Schema::compile(&entry.spec)?;
-        let slot = Arc::new(Slot { entry, schema, state: AtomicU8::new(ENABLED) });
+        self.add_all([entry])
+    }
+
+    /// Adds tools, all or none.
+    pub fn add_all(&self, entries: impl IntoIterator<Item = Entry>) -> Result<(), Error> {
+        let mut slots = Vec::new();
+        for mut entry in entries {
+            named_well(&entry.spec.name)?;
+            let schema = Schema::compile(&mut entry.spec)?;
+            slots.push(Arc::new(Slot { entry, schema, state: AtomicU8::new(ENABLED) }));
+        }
         self.change(|tools| {
-            if tools.contains_key(&name) {
-                return Err(Error::DuplicateTool { name });
+            for slot in slots {
+                let name = slot.entry.spec.name.clone();
+                if tools.insert(name.clone(), slot).is_some() {
+                    return Err(Error::DuplicateTool { name });
+                }
             }
-            tools.insert(name, slot);
             Ok(())
         })
     }
@@ -150,7 +159,11 @@ fn unknown(name: &str, tools: &BTreeMap<String, Arc<Slot>>) -> Failure {
         .map(|(name, _)| name.as_str())
         .collect();
     let near = nearest(name, callable.iter().copied(), LISTED);
-    let listed = if callable.len() <= FEW { callable.as_slice() } else { near.as_slice() };
+    let listed = match (callable.len() <= FEW, near.is_empty()) {
+        (true, _) => callable.as_slice(),
+        (false, false) => near.as_slice(),
+        (false, true) => &callable[..LISTED],
+    };
     let detail = Detail::Names {
         nearest: near.iter().take(3).map(ToString::to_string).collect(),
         callable: listed.iter().map(ToString::to_string).collect(),

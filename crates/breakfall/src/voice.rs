@@ -53,7 +53,7 @@ pub(crate) fn speak(voice: &dyn Voice, max_bytes: usize, mut report: Report) -> 
     let (output, is_error) = match &mut report {
         Report::Output(output) => {
             let text = std::mem::take(&mut output.text);
-            let nothing = output.items.is_some_and(|items| items == output.problems.len());
+            let nothing = output.items.is_some_and(|items| items <= output.problems.len());
             (Some(text), nothing && !output.problems.is_empty())
         }
         Report::Failure(_) => (None, true),

@@ -37,8 +37,9 @@ fn list<'a>(holder: &'a Value, key: &str, shape: &'static str) -> Result<&'a [Va
 fn items<'a>(list: &'a Value, at: &str, shape: &'static str) -> Result<&'a [Value], Error> {
     match list {
         Value::Array(items) => Ok(items),
+        Value::Null => Ok(&[]),
         // A content that is a plain text holds no calls.
-        Value::Null | Value::String(_) => Ok(&[]),
+        Value::String(_) if at == "content" => Ok(&[]),
         _ => Err(Error::Wire { shape, at: at.to_owned(), expected: "a list" }),
     }
 }
@@ -47,7 +48,7 @@ fn is(item: &Value, kind: &str) -> bool {
     item.get("type").is_some_and(|given| given == kind)
 }
 
-/// A field as text. Servers that number their calls get the number back as they wrote it.
+/// A field as text. The ids of servers that number their calls become text.
 fn text(holder: &Value, key: &str) -> String {
     match holder.get(key) {
         Some(Value::String(text)) => text.clone(),

@@ -38,7 +38,7 @@ async fn samples_tell_time_kind_type_message_and_arguments_on_request() {
     assert_eq!((sample.error_type(), sample.run.as_deref()), ("IoError", Some("r")));
     let failure = sample.failure.as_ref().unwrap();
     assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Execution, "it broke"));
-    assert_eq!(sample.arguments.as_deref(), Some(r#"{"token": "[redacted]", "n": 1}"#));
+    assert_eq!(sample.arguments.as_deref(), Some(r#"{"token": "[redacted:token#1dd2]", "n": 1}"#));
     assert!(sample.told.as_ref().unwrap().starts_with("`t` failed."));
     let guard = build(false);
     guard.handle(Call::new("1", "t", r#"{"n": 1}"#)).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::panics::Caught;
+use super::panics::{self, Caught};
 use super::policy::Policy;
 use crate::tool::{Context, Entry, Place};
 use crate::{Arguments, Detail, Failure, FailureKind, Outcome};
@@ -32,13 +32,20 @@ async fn within(limit: Duration, work: impl Future<Output = Outcome>) -> Outcome
     if let Poll::Ready(outcome) = first {
         return outcome;
     }
-    if tokio::runtime::Handle::try_current().is_err() {
-        // Without a runtime there is no timer; a call that works must not fail for that.
-        return work.await;
-    }
-    tokio::time::timeout(limit, work)
-        .await
-        .unwrap_or_else(|_| Err(Failure::found(FailureKind::Timeout, Detail::Elapsed(limit))))
+    // Without a runtime, or in one without timers, there is no deadline; a call that works must
+    // not fail for that.
+    let timer = tokio::runtime::Handle::try_current()
+        .ok()
+        .and_then(|_| panics::catch(|| Box::pin(tokio::time::sleep(limit))).ok());
+    let Some(mut timer) = timer else { return work.await };
+    std::future::poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(outcome) => Poll::Ready(outcome),
+        Poll::Pending => timer
+            .as_mut()
+            .poll(cx)
+            .map(|()| Err(Failure::found(FailureKind::Timeout, Detail::Elapsed(limit)))),
+    })
+    .await
 }
 
 /// The tool on a task of its own. When its time is up the task is told to stop, and left behind

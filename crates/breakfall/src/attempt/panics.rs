@@ -49,6 +49,10 @@ fn see(panic: &PanicHookInfo<'_>) {
 /// Runs code that may panic; a panic becomes an internal failure.
 pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Failure> {
     let before = GUARDED.replace(true);
+    if !before {
+        // What an earlier panic left behind is not this one's.
+        SEEN.with(|slot| slot.borrow_mut().take());
+    }
     let result = catch_unwind(AssertUnwindSafe(code));
     GUARDED.set(before);
     result.map_err(failure)
@@ -111,6 +115,22 @@ impl Drop for Caught<'_> {
         let future = self.0.take();
         drop(catch(|| drop(future)));
     }
+}
+
+/// The guard's own steps, whose panics are a fault of ours.
+pub(crate) async fn ours(steps: impl Future<Output = Outcome>) -> Outcome {
+    let mut steps = std::pin::pin!(steps);
+    std::future::poll_fn(|cx| {
+        catch(|| steps.as_mut().poll(cx)).unwrap_or_else(|panic| Poll::Ready(Err(fault(panic))))
+    })
+    .await
+}
+
+/// A panic in our own code, as the failure it is.
+pub(crate) fn fault(panic: Failure) -> Failure {
+    let mut failure = Failure::broken(panic.message());
+    failure.facts_mut().backtrace = panic.into_facts().backtrace;
+    failure
 }
 
 /// Runs a function on a thread kept for work that blocks.

@@ -9,8 +9,19 @@ use crate::{Detail, Failure, FailureKind, Problem, RawArguments};
 /// How deep arguments may be nested.
 pub const MAX_DEPTH: usize = 127;
 
-/// How much of a malformed text is shown.
-const SHOWN: usize = 60;
+/// Raw arguments of bounded depth, or the failure that they are. A value nested without bounds
+/// overflows the stack wherever it is written, compared or dropped: it goes first.
+pub(crate) type Tamed = Result<RawArguments, Failure>;
+
+pub(crate) fn tame(raw: RawArguments) -> Tamed {
+    match raw {
+        RawArguments::Json(value) if deeper_than(&value, MAX_DEPTH) => {
+            take_apart(value);
+            Err(too_deep())
+        }
+        raw => Ok(raw),
+    }
+}
 
 pub(super) struct Parsed {
     pub(super) value: Value,
@@ -59,10 +70,7 @@ fn no_arguments() -> Value {
 
 fn bounded(value: Value, max_bytes: usize) -> Result<Parsed, Failure> {
     let mut bytes = 0;
-    if !measure(&value, MAX_DEPTH, &mut bytes) {
-        take_apart(value);
-        return Err(too_deep());
-    }
+    measure(&value, MAX_DEPTH, &mut bytes);
     if bytes > max_bytes {
         return Err(too_large(bytes, max_bytes));
     }
@@ -91,12 +99,12 @@ fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
     true
 }
 
-pub(super) fn deeper_than(value: &Value, depth: usize) -> bool {
+pub(crate) fn deeper_than(value: &Value, depth: usize) -> bool {
     !measure(value, depth, &mut 0)
 }
 
 /// Drops a value level by level: dropping it whole would recurse as deep as it is nested.
-fn take_apart(value: Value) {
+pub(crate) fn take_apart(value: Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         match value {
@@ -108,9 +116,9 @@ fn take_apart(value: Value) {
 }
 
 fn malformed(text: &str, error: &serde_json::Error) -> Failure {
-    let shown: String = text.chars().take(SHOWN).collect();
-    let more = if shown.len() < text.len() { "…" } else { "" };
-    whole("a JSON object", format!("{shown}{more} ({error})"))
+    // Cut short by the redactor, which must see a secret whole.
+    let seen = &text[..text.floor_char_boundary(super::problems::SEEN.min(text.len()))];
+    whole("a JSON object", format!("text that is not JSON ({error}): {seen}"))
 }
 
 fn too_deep() -> Failure {
@@ -126,7 +134,7 @@ fn whole(expected: &str, got: String) -> Failure {
         path: String::new(),
         expected: expected.to_owned(),
         got: Some(got),
-        nearest: None,
+        ..Problem::default()
     };
     Failure::found(
         FailureKind::InvalidArguments,

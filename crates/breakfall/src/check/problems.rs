@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
@@ -10,8 +11,17 @@ use super::{Schema, formats};
 use crate::Problem;
 use crate::toolbox::nearest;
 
-/// How much of a value is shown.
+/// How much of a name or pattern of the schema's is shown.
 const SHOWN: usize = 60;
+
+/// How much of a value the redactor gets to see before it is cut short.
+pub(super) const SEEN: usize = 8 << 10;
+
+/// How many problems are worth telling.
+const PROBLEMS: usize = 20;
+
+/// Among how many names the nearest is looked for.
+const NAMES: usize = 1_000;
 
 /// How many options of a list are shown.
 const OPTIONS: usize = 10;
@@ -20,15 +30,42 @@ const OPTIONS: usize = 10;
 pub(super) fn all(schema: &Schema, value: &Value) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::new();
     for error in schema.errors(value) {
-        let at = error.instance_path().to_string();
-        let place = Place { pointer: &at, value, instance: error.instance() };
-        let parent = error.schema_path().to_string();
-        let parent = parent.rsplit_once('/').map_or("", |(parent, _keyword)| parent);
-        let context = schema.root().pointer(parent).unwrap_or(&Value::Null);
-        read(schema, error.kind(), context, &place, &mut problems);
+        one(schema, &error, value, &mut problems);
     }
     problems.dedup();
+    problems.truncate(PROBLEMS);
     problems
+}
+
+fn one(schema: &Schema, error: &ValidationError, value: &Value, problems: &mut Vec<Problem>) {
+    let at = error.instance_path().to_string();
+    let place = Place { pointer: &at, value, instance: error.instance() };
+    let parent = error.schema_path().to_string();
+    let parent = parent.rsplit_once('/').map_or("", |(parent, _keyword)| parent);
+    let context = schema.root().pointer(parent).unwrap_or(&Value::Null);
+    read(schema, error.kind(), context, &place, problems);
+}
+
+/// The branch that was meant: the right type, its constants kept, the fewest errors.
+fn meant<'e>(
+    branches: &'e [Vec<ValidationError<'static>>],
+    at: &str,
+) -> Option<&'e [ValidationError<'static>]> {
+    let mut best: Option<(usize, &[ValidationError])> = None;
+    for errors in branches {
+        let other_type = errors.iter().any(|error| {
+            matches!(error.kind(), Kind::Type { .. }) && error.instance_path().to_string() == at
+        });
+        let constants = errors
+            .iter()
+            .filter(|error| matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. }))
+            .count();
+        let cost = errors.len() + 10 * constants;
+        if !other_type && !errors.is_empty() && best.is_none_or(|(least, _)| cost < least) {
+            best = Some((cost, errors));
+        }
+    }
+    best.map(|(_, errors)| errors)
 }
 
 /// Where a problem is.
@@ -44,7 +81,7 @@ impl Place<'_> {
             path: path(self.pointer, self.value),
             expected: expected.into(),
             got: Some(shown(self.instance)),
-            nearest: None,
+            ..Problem::default()
         }
     }
 
@@ -63,12 +100,12 @@ fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut 
             return out.push(Problem {
                 path: place.inside(name),
                 expected: format!("{wanted}; it is missing"),
-                got: None,
-                nearest: None,
+                ..Problem::default()
             });
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            return out.extend(unexpected.iter().map(|name| superfluous(name, context, place)));
+            let some = unexpected.iter().take(PROBLEMS);
+            return out.extend(some.map(|name| superfluous(name, context, place)));
         }
         Kind::Type { kind: TypeKind::Single(kind) } => article(kind.as_str()).to_owned(),
         Kind::Type { kind: TypeKind::Multiple(kinds) } => {
@@ -91,7 +128,14 @@ fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut 
         Kind::UniqueItems => "items that differ from one another".to_owned(),
         Kind::Pattern { pattern } => format!("text that matches `{}`", clip(pattern)),
         Kind::Format { format } => formatted(format),
-        Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => describe(schema, context),
+        Kind::AnyOf { context: branches } | Kind::OneOfNotValid { context: branches } => {
+            match meant(branches, place.pointer) {
+                Some(errors) => {
+                    return errors.iter().for_each(|error| one(schema, error, place.value, out));
+                }
+                None => describe(schema, context),
+            }
+        }
         Kind::OneOfMultipleValid { .. } => "exactly one of the accepted shapes".to_owned(),
         Kind::FalseSchema => "no such argument".to_owned(),
         Kind::PropertyNames { .. } => "other field names".to_owned(),
@@ -107,7 +151,7 @@ fn superfluous(name: &str, context: &Value, place: &Place) -> Problem {
     let accepted: Vec<&str> = context
         .get("properties")
         .and_then(Value::as_object)
-        .map(|all| all.keys().map(String::as_str).collect())
+        .map(|all| all.keys().map(String::as_str).take(NAMES).collect())
         .unwrap_or_default();
     let near = nearest(name, accepted.iter().copied(), 1).first().map(ToString::to_string);
     let expected = if accepted.is_empty() {
@@ -117,7 +161,7 @@ fn superfluous(name: &str, context: &Value, place: &Place) -> Problem {
         format!("only {}", listed.collect::<Vec<_>>().join(", "))
     };
     let got = place.instance.get(name).map(shown);
-    Problem { path: place.inside(&clip(name)), expected, got, nearest: near }
+    Problem { path: place.inside(&clip(name)), expected, got, nearest: near, remark: None }
 }
 
 /// What a schema accepts, in a few words.
@@ -142,9 +186,10 @@ fn describe_within(schema: &Schema, wanted: &Value, depth: usize) -> String {
     if let Some(branches) = branches.filter(|_| depth > 0) {
         let mut words: Vec<String> = Vec::new();
         for branch in branches.iter().take(OPTIONS) {
-            let word = describe_within(schema, branch, depth - 1);
-            if !words.contains(&word) {
-                words.push(word);
+            for word in describe_within(schema, branch, depth - 1).split(" or ") {
+                if !words.iter().any(|known| known == word) {
+                    words.push(word.to_owned());
+                }
             }
         }
         return words.join(" or ");
@@ -196,7 +241,7 @@ fn article(kind: &str) -> &'static str {
         "string" => "a string",
         "integer" => "an integer",
         "number" => "a number",
-        "boolean" => "`true` or `false`",
+        "boolean" => "a boolean",
         "array" => "an array",
         "object" => "an object",
         "null" => "`null`",
@@ -204,18 +249,17 @@ fn article(kind: &str) -> &'static str {
     }
 }
 
-/// A value as the model wrote it, clipped.
+/// A value as the model wrote it: the redactor sees it before it is cut short.
 fn shown(value: &Value) -> String {
     match value {
         Value::Array(items) if items.len() > 8 => format!("an array of {} items", items.len()),
         Value::Object(fields) if fields.len() > 8 => {
             format!("an object of {} fields", fields.len())
         }
-        Value::String(text) if text.len() > SHOWN => {
-            let head: String = text.chars().take(SHOWN).collect();
-            format!("{}… ({} characters)", Value::String(head), text.chars().count())
+        Value::String(text) if text.len() > SEEN => {
+            Value::String(text[..text.floor_char_boundary(SEEN)].to_owned()).to_string()
         }
-        value => clip(&value.to_string()),
+        value => value.to_string(),
     }
 }
 

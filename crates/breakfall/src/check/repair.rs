@@ -70,7 +70,8 @@ impl Reader<'_> {
 
     fn unfenced(&mut self) -> Result<(), Stop> {
         let Some(inside) = self.rest.strip_prefix("```") else { return Ok(()) };
-        let (_language, inside) = inside.split_once('\n').ok_or(Stop::End)?;
+        // The language stands on the fence's line, or before the value.
+        let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
         self.note(FENCE);
         self.rest = inside.trim_end();
         // A fence left open was cut off, unless what it holds turns out whole.
@@ -99,7 +100,7 @@ impl Reader<'_> {
             '{' => self.object(depth - 1),
             '[' => self.array(depth - 1),
             quote @ ('"' | '\'') => self.string(quote).map(Value::String),
-            _ => self.word(),
+            _ => self.word(depth < MAX_DEPTH),
         }
     }
 
@@ -169,7 +170,8 @@ impl Reader<'_> {
         Ok(key)
     }
 
-    fn word(&mut self) -> Result<Value, Stop> {
+    /// A literal or a number; at the very end of a structure it may have been cut off.
+    fn word(&mut self, inside: bool) -> Result<Value, Stop> {
         let end = self
             .rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '.')))
@@ -184,7 +186,7 @@ impl Reader<'_> {
             "None" => (Value::Null, true),
             _ => match word.parse::<Number>() {
                 Ok(number) => (Value::Number(number), false),
-                Err(_) if end == self.rest.len() && end > 0 => return Err(Stop::End),
+                Err(_) if end == self.rest.len() && end > 0 && inside => return Err(Stop::End),
                 Err(_) => return Err(Stop::Hopeless),
             },
         };
@@ -246,6 +248,9 @@ impl Reader<'_> {
 fn unicode(escape: &str) -> Result<(char, usize), Stop> {
     let unit = |from: usize| {
         let digits = escape.get(from..from + 4).ok_or(Stop::End)?;
+        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(Stop::Hopeless);
+        }
         u32::from_str_radix(digits, 16).map_err(|_| Stop::Hopeless)
     };
     let first = unit(2)?;

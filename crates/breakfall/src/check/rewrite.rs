@@ -16,21 +16,34 @@ const DEPTH: usize = 12;
 /// How often it starts over: what was hidden behind a wrong type shows when that is mended.
 const ROUNDS: usize = 3;
 
+/// How many values are looked at. A schema of ten lines can ask for billions.
+const VALUES: usize = 2_000;
+
+/// How many unknown names are taken for another's.
+const RENAMED: usize = 20;
+
+/// Among how many options the nearest is looked for.
+const OPTIONS: usize = 1_000;
+
 /// The arguments in the accepted shape; nothing where no such shape was found, because a
 /// correction that would be refused again is worse than none.
 pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> Option<Correction> {
-    let mut made_up = Vec::new();
+    let mut found = Found { made_up: Vec::new(), is_exact: true };
     let mut arguments = value.clone();
     let mut problems = Cow::Borrowed(problems);
     for _ in 0..ROUNDS {
         let given = arguments.is_object().then_some(&arguments);
-        let mut rewriter = Rewriter { schema, problems: &problems, made_up };
+        let mut rewriter = Rewriter { schema, problems: &problems, found, left: VALUES };
         let fitted = rewriter.fit(schema.root(), given, &mut String::new(), DEPTH);
-        made_up = rewriter.made_up;
+        if rewriter.left == 0 || !fitted.is_object() {
+            return None;
+        }
+        found = rewriter.found;
         if schema.accepts(&fitted) {
-            made_up.sort();
-            made_up.dedup();
-            return Some(Correction { arguments: fitted, made_up });
+            found.made_up.sort();
+            found.made_up.dedup();
+            let is_exact = found.is_exact && found.made_up.is_empty() && value.is_object();
+            return Some(Correction { arguments: fitted, made_up: found.made_up, is_exact });
         }
         problems = Cow::Owned(problems::all(schema, &fitted));
         arguments = fitted;
@@ -38,25 +51,18 @@ pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> O
     None
 }
 
-/// Whether a correction only wrote the same values in another type.
-pub(super) fn loses_nothing(value: &Value, correction: &Correction) -> bool {
-    fn leaves(value: &Value) -> usize {
-        match value {
-            Value::Array(items) => items.iter().map(leaves).sum(),
-            Value::Object(fields) => fields.values().map(leaves).sum(),
-            _ => 1,
-        }
-    }
-    let names = |value: &Value| -> Vec<String> {
-        value.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
-    };
-    names(value) == names(&correction.arguments) && leaves(value) <= leaves(&correction.arguments)
+/// What became of the values on the way.
+struct Found {
+    made_up: Vec<String>,
+    /// Nothing was guessed, renamed or left out.
+    is_exact: bool,
 }
 
 struct Rewriter<'a> {
     schema: &'a Schema,
     problems: &'a [Problem],
-    made_up: Vec<String>,
+    found: Found,
+    left: usize,
 }
 
 impl Rewriter<'_> {
@@ -68,12 +74,17 @@ impl Rewriter<'_> {
         depth: usize,
     ) -> Value {
         let wanted = self.schema.resolve(wanted);
+        self.left = self.left.saturating_sub(1);
+        let tired = depth == 0 || self.left == 0;
         match given {
-            Some(given) if depth == 0 || self.is_fine(path) => return given.clone(),
-            None if depth == 0 => return Value::Null,
+            Some(given) if tired || self.is_fine(path) => return given.clone(),
+            None if tired => return Value::Null,
             _ => {}
         }
         if let Some(constant) = wanted.get("const") {
+            if given.is_some_and(|given| given != constant) {
+                self.make_up_at(path);
+            }
             return constant.clone();
         }
         if let Some(options) = wanted.get("enum").and_then(Value::as_array) {
@@ -112,14 +123,15 @@ impl Rewriter<'_> {
             let text = |option: &Value| {
                 option.as_str().map_or_else(|| option.to_string(), ToOwned::to_owned)
             };
-            let names: Vec<String> = options.iter().map(text).collect();
+            let names: Vec<String> = options.iter().take(OPTIONS).map(text).collect();
             if let Some(near) = nearest(&written, names.iter().map(String::as_str), 1).first()
                 && let Some(option) = options.iter().find(|option| text(option) == **near)
             {
+                self.found.is_exact = false;
                 return option.clone();
             }
         }
-        self.made_up.push(path.to_owned());
+        self.make_up_at(path);
         options.first().cloned().unwrap_or(Value::Null)
     }
 
@@ -131,7 +143,11 @@ impl Rewriter<'_> {
         depth: usize,
     ) -> Value {
         let unread = given.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
+        let something = given.is_some_and(|given| !given.is_null());
         let given = unread.as_ref().or(given).and_then(Value::as_object);
+        if something && given.is_none() && !path.is_empty() {
+            self.make_up_at(path);
+        }
         let empty = Map::new();
         let properties = wanted.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         let required: Vec<&str> = wanted
@@ -141,28 +157,50 @@ impl Rewriter<'_> {
             .unwrap_or_default();
         let closed = wanted.get("additionalProperties") == Some(&Value::Bool(false));
         let mut fitted = Map::new();
+        let mut renamed = 0;
         for (name, value) in given.unwrap_or(&empty) {
-            let missing = |wanted: &&str| !given.is_some_and(|given| given.contains_key(*wanted));
-            let meant = if properties.contains_key(name) {
-                Some(name.as_str())
-            } else {
-                nearest(name, properties.keys().map(String::as_str).filter(missing), 1)
-                    .first()
-                    .copied()
-                    .filter(|near| closed || required.contains(near))
+            let known = properties.contains_key(name);
+            let open = !closed || self.is_fine(&inside(path, name));
+            let missing = |wanted: &&str| {
+                required.contains(wanted) && !given.is_some_and(|given| given.contains_key(*wanted))
             };
-            match meant.and_then(|meant| Some((meant, properties.get(meant)?))) {
-                Some((meant, wanted)) if !fitted.contains_key(meant) => {
+            let meant = if known {
+                Some(name.as_str())
+            } else if renamed < RENAMED {
+                renamed += 1;
+                let names = properties.keys().map(String::as_str).take(OPTIONS);
+                // An argument that is allowed as it stands is taken for another only when they
+                // differ by a slip of the finger.
+                let slip = |near: &&str| open && missing(near) && is_slip(name, near);
+                nearest(name, names, 1).first().copied().filter(|near| {
+                    slip(near) || !open && !given.is_some_and(|given| given.contains_key(*near))
+                })
+            } else {
+                None
+            };
+            match meant
+                .filter(|meant| !fitted.contains_key(*meant))
+                .and_then(|meant| Some((meant, properties.get(meant)?)))
+            {
+                Some((meant, wanted)) => {
+                    let before = self.found.made_up.len();
                     // What is wrong with a value is known under the name that the model wrote.
                     let value = self.within(name, path, |this, path| {
                         this.fit(wanted, Some(value), path, depth - 1)
                     });
+                    self.found.is_exact &= known;
+                    for made_up in &mut self.found.made_up[before..] {
+                        let (old, new) = (inside(path, name), inside(path, meant));
+                        if let Some(rest) = made_up.strip_prefix(&old) {
+                            *made_up = format!("{new}{rest}");
+                        }
+                    }
                     fitted.insert(meant.to_owned(), value);
                 }
-                None if !closed => {
+                None if open => {
                     fitted.insert(name.clone(), value.clone());
                 }
-                _ => {}
+                None => self.found.is_exact = false,
             }
         }
         for name in required {
@@ -202,20 +240,24 @@ impl Rewriter<'_> {
                 self.at(index, path, |this, path| this.fit(item, Some(value), path, depth - 1));
             fitted.push(value);
         }
-        while (fitted.len() as u64) < least {
+        while (fitted.len() as u64) < least && self.left > 0 {
             let index = fitted.len();
             let value = self.at(index, path, |this, path| this.fit(item, None, path, depth - 1));
             fitted.push(value);
         }
         if given.is_none() && fitted.is_empty() {
-            self.made_up.push(path.clone());
+            self.make_up_at(path);
         }
         Value::Array(fitted)
     }
 
+    fn make_up_at(&mut self, path: &str) {
+        self.found.made_up.push(path.to_owned());
+    }
+
     /// A value of the right type. The model is told to replace it.
     fn make_up(&mut self, wanted: &Value, kind: &str, path: &str) -> Value {
-        self.made_up.push(path.to_owned());
+        self.make_up_at(path);
         let own = ["default", "examples", "example"].iter().find_map(|key| {
             let own = wanted.get(key)?;
             if *key == "examples" { own.get(0).cloned() } else { Some(own.clone()) }
@@ -261,15 +303,36 @@ impl Rewriter<'_> {
     }
 }
 
+fn inside(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// Whether two names differ by at most two letters.
+fn is_slip(one: &str, other: &str) -> bool {
+    strsim::osa_distance(&one.to_lowercase(), &other.to_lowercase()) <= 2.min(one.len() / 3)
+}
+
 /// The branch of `anyOf`, `oneOf` or `allOf` that fits what was given best.
 fn branch<'a>(schema: &'a Schema, wanted: &'a Value, given: Option<&Value>) -> Option<&'a Value> {
     let branches = ["anyOf", "oneOf", "allOf"]
         .iter()
         .find_map(|key| wanted.get(key)?.as_array())
         .filter(|_| wanted.get("properties").is_none())?;
-    // How well a branch fits: the same type, readable as its type, anything but null.
+    // How well a branch fits: its constants kept, the same type, readable as its type, anything
+    // but null.
+    let keeps = |branch: &Value| {
+        let constant = |(name, part): (&String, &Value)| {
+            let constant = schema.resolve(part).get("const")?;
+            Some(given?.get(name)? == constant)
+        };
+        let parts = branch.get("properties").and_then(Value::as_object);
+        parts.is_some_and(|parts| parts.iter().filter_map(constant).any(|kept| kept))
+    };
     let fits = |branch: &Value| {
         let branch = schema.resolve(branch);
+        if keeps(branch) {
+            return 4;
+        }
         match (branch.get("type").and_then(Value::as_str), given) {
             (Some(kind), Some(given)) if is(kind, given) => 3,
             (None, Some(given)) if given.is_object() && branch.get("properties").is_some() => 3,
@@ -315,6 +378,12 @@ fn scalar(kind: &str, given: &Value) -> Option<Value> {
     match kind {
         "string" => match given {
             Value::String(_) => Some(given.clone()),
+            // A number that was rounded when it was read is not what the model wrote.
+            Value::Number(number)
+                if number.is_f64() && number.as_f64().is_some_and(|n| n.abs() > 9e15) =>
+            {
+                None
+            }
             Value::Number(_) | Value::Bool(_) => Some(Value::String(given.to_string())),
             _ => None,
         },
@@ -374,7 +443,7 @@ fn least(wanted: &Value) -> Value {
         return least.clone();
     }
     if let Some(least) = limit("exclusiveMinimum").and_then(Value::as_i64) {
-        return json!(least + 1);
+        return json!(least.saturating_add(1));
     }
     match limit("maximum") {
         Some(most) if most.as_f64().is_some_and(|most| most < 1.0) => most.clone(),

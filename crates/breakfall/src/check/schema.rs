@@ -11,6 +11,46 @@ const PATTERN_BYTES: usize = 1 << 20;
 /// How many problems are worth telling.
 const PROBLEMS: usize = 20;
 
+/// How many schemas may apply to one value. A few lines of references to references reach
+/// billions.
+const STEPS: u64 = 20_000;
+
+/// How many schemas apply to one value, by way of references and combinations. References to
+/// oneself end: they are followed only as deep as references may be nested in earnest.
+fn steps(root: &Value, schema: &Value, depth: u8, seen: &mut u64) -> u64 {
+    *seen += 1;
+    if depth > 40 || *seen > STEPS {
+        return *seen;
+    }
+    let target = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|pointer| root.pointer(pointer.strip_prefix('#')?));
+    if let Some(target) = target.filter(|target| !std::ptr::eq(*target, root)) {
+        steps(root, target, depth + 1, seen);
+    }
+    for key in ["allOf", "anyOf", "oneOf"] {
+        for branch in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
+            steps(root, branch, depth + 1, seen);
+        }
+    }
+    // What applies to parts of the value counts once for each part: only where it begins matters.
+    if depth == 0 {
+        for key in ["properties", "$defs", "definitions"] {
+            for part in
+                schema.get(key).and_then(Value::as_object).into_iter().flat_map(|all| all.values())
+            {
+                let mut own = 0;
+                if steps(root, part, 1, &mut own) > STEPS {
+                    *seen = STEPS + 1;
+                    return *seen;
+                }
+            }
+        }
+    }
+    *seen
+}
+
 /// A schema with its validator.
 pub(crate) struct Schema {
     root: Value,
@@ -20,12 +60,17 @@ pub(crate) struct Schema {
 impl Schema {
     /// Compiles the schema. References leave the document nowhere: nothing is fetched, and the
     /// pattern engine is the linear one.
-    pub(crate) fn compile(spec: &ToolSpec) -> Result<Self, Error> {
+    pub(crate) fn compile(spec: &mut ToolSpec) -> Result<Self, Error> {
+        let tool = spec.name.clone();
         let unusable = |path: String, source: Box<dyn std::error::Error + Send + Sync>| {
-            Error::Schema { tool: spec.name.clone(), path, source }
+            Error::Schema { tool, path, source }
         };
-        if super::parse::deeper_than(&spec.input_schema, super::MAX_DEPTH) {
+        if super::deeper_than(&spec.input_schema, super::MAX_DEPTH) {
+            super::take_apart(std::mem::take(&mut spec.input_schema));
             return Err(unusable("/".to_owned(), "it is nested too deeply".into()));
+        }
+        if steps(&spec.input_schema, &spec.input_schema, 0, &mut 0) > STEPS {
+            return Err(unusable("/".to_owned(), "checking one value takes too many steps".into()));
         }
         let validator = jsonschema::options()
             .with_pattern_options(

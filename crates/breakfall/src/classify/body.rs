@@ -44,7 +44,8 @@ impl Body {
         let value = read(body)?;
         let mut found = Self::default();
         found.gather(&value);
-        (!found.codes.is_empty() || !found.messages.is_empty() || found.status.is_some()).then_some(found)
+        (!found.codes.is_empty() || !found.messages.is_empty() || found.status.is_some())
+            .then_some(found)
     }
 
     fn gather(&mut self, value: &Value) {
@@ -61,7 +62,13 @@ impl Body {
                         self.field(name, field);
                     }
                     if depth < 6 {
-                        left.extend(fields.values().rev().filter(|v| !v.is_string()).map(|v| (v, depth + 1)));
+                        left.extend(
+                            fields
+                                .values()
+                                .rev()
+                                .filter(|v| !v.is_string())
+                                .map(|v| (v, depth + 1)),
+                        );
                     }
                 }
                 Value::Array(items) if depth < 6 => {
@@ -70,7 +77,9 @@ impl Body {
                             self.messages.push(text.to_owned());
                         }
                     }
-                    left.extend(items.iter().rev().filter(|v| !v.is_string()).map(|v| (v, depth + 1)));
+                    left.extend(
+                        items.iter().rev().filter(|v| !v.is_string()).map(|v| (v, depth + 1)),
+                    );
                 }
                 _ => {}
             }
@@ -78,22 +87,26 @@ impl Body {
     }
 
     fn field(&mut self, name: &str, field: &Value) {
-        let folded: String =
-            name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+        let folded: String = name
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
         match (folded.as_str(), field) {
-            ("status" | "statuscode" | "code" | "errorcode" | "httpstatus" | "httpcode", Value::Number(number)) => {
-                match number.as_i64() {
-                    Some(status @ 400..=599) => self.status = u16::try_from(status).ok(),
-                    Some(code @ -32999..=-32000) => self.json_rpc = Some(code),
-                    _ => {}
-                }
-            }
+            (
+                "status" | "statuscode" | "code" | "errorcode" | "httpstatus" | "httpcode",
+                Value::Number(number),
+            ) => match number.as_i64() {
+                Some(status @ 400..=599) => self.status = u16::try_from(status).ok(),
+                Some(code @ -32999..=-32000) => self.json_rpc = Some(code),
+                _ => {}
+            },
             ("status" | "code", Value::String(text)) if text.parse::<u16>().is_ok() => {
                 self.status = text.parse().ok().filter(|status| (400..600).contains(status));
             }
             (
-                "code" | "errorcode" | "reason" | "codename" | "errortype" | "type" | "status" | "error"
-                | "category" | "name" | "errname" | "tag" | "exception" | "class",
+                "code" | "errorcode" | "reason" | "codename" | "errortype" | "type" | "status"
+                | "error" | "category" | "name" | "errname" | "tag" | "exception" | "class",
                 Value::String(text),
             ) => {
                 if text.contains(' ') {
@@ -106,12 +119,24 @@ impl Body {
                 }
             }
             (
-                "message" | "msg" | "detail" | "description" | "errordescription" | "errormessage" | "errmsg"
-                | "title" | "information" | "userpresentablemessage" | "hint" | "note",
+                "message"
+                | "msg"
+                | "detail"
+                | "description"
+                | "errordescription"
+                | "errormessage"
+                | "errmsg"
+                | "title"
+                | "information"
+                | "userpresentablemessage"
+                | "hint"
+                | "note",
                 Value::String(text),
             ) => self.messages.push(text.clone()),
             ("timedout", Value::Bool(true)) => self.codes.push("timed_out".to_owned()),
-            ("uri" | "resource" | "path" | "instance", Value::String(text)) if text.contains(['/', ':']) => {
+            ("uri" | "resource" | "path" | "instance", Value::String(text))
+                if text.contains(['/', ':']) =>
+            {
                 self.resource.get_or_insert_with(|| text.clone());
             }
             _ => {}

@@ -82,7 +82,8 @@ pub(super) fn windows(number: i32) -> Option<FailureKind> {
 
 /// The kind of a gRPC status name.
 pub(super) fn grpc(name: &str) -> Option<FailureKind> {
-    let folded: String = name.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_ascii_uppercase();
+    let folded: String =
+        name.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_ascii_uppercase();
     Some(match folded.as_str() {
         "CANCELLED" | "CANCELED" => K::Cancelled,
         "UNKNOWN" | "DATALOSS" => K::Internal,
@@ -146,9 +147,8 @@ pub(super) fn mysql(number: u32) -> Option<FailureKind> {
         1049 | 1051 | 1146 | 1305 => K::NotFound,
         1007 | 1050 | 1060..=1062 | 1205 | 1213 | 1586 => K::Conflict,
         1040 | 1041 | 1037 | 1114 | 1203 => K::System,
-        1052 | 1054 | 1064 | 1048 | 1136 | 1216 | 1217 | 1264 | 1292 | 1364 | 1366 | 1406 | 1451 | 1452 | 3819 => {
-            K::InvalidArguments
-        }
+        1052 | 1054 | 1064 | 1048 | 1136 | 1216 | 1217 | 1264 | 1292 | 1364 | 1366 | 1406
+        | 1451 | 1452 | 3819 => K::InvalidArguments,
         2002 | 2003 | 2005 | 2006 | 2013 | 2055 => K::Network,
         3024 | 1317 => K::Timeout,
         _ => return None,

@@ -26,14 +26,17 @@ struct Pattern {
 }
 
 static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    include_str!("names.tsv").lines().filter(|line| !line.starts_with('#')).filter_map(row).collect()
+    include_str!("names.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(row)
+        .collect()
 });
 
 fn row(line: &'static str) -> Option<Row> {
     let mut fields = line.split('\t');
     let kind = fields.next()?.parse().ok()?;
-    let told =
-        if fields.next()? == "surely" { Told::Surely(kind) } else { Told::Otherwise(kind) };
+    let told = if fields.next()? == "surely" { Told::Surely(kind) } else { Told::Otherwise(kind) };
     let patterns = fields.next()?.split(' ').map(|pattern| Pattern {
         text: pattern.trim_matches('*'),
         open_before: pattern.starts_with('*'),
@@ -87,9 +90,18 @@ pub(super) fn is_type_name(word: &str) -> bool {
         && last.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
     shaped
         && (errno
-            || ["Error", "Exception", "Interrupt", "Failure", "Fault", "Timeout", "Warning", "Exit"]
-                .iter()
-                .any(|ending| last.ends_with(ending)))
+            || [
+                "Error",
+                "Exception",
+                "Interrupt",
+                "Failure",
+                "Fault",
+                "Timeout",
+                "Warning",
+                "Exit",
+            ]
+            .iter()
+            .any(|ending| last.ends_with(ending)))
 }
 
 /// Whether a word that stands alone before a colon is a name that tells its kind.

@@ -51,7 +51,11 @@ pub(super) static BUILT_IN: LazyLock<Phrases> = LazyLock::new(|| {
     let rows = rows.filter_map(|line| {
         let mut fields = line.split('\t');
         let (kind, rule, phrases) = (fields.next()?, fields.next()?, fields.next()?);
-        Some((kind.parse().ok()?, rule.to_owned(), phrases.split('|').map(ToOwned::to_owned).collect()))
+        Some((
+            kind.parse().ok()?,
+            rule.to_owned(),
+            phrases.split('|').map(ToOwned::to_owned).collect(),
+        ))
     });
     Phrases::new(rows)
 });
@@ -143,10 +147,13 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
     let wordy = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     // A plural is the same word.
-    let end = if bytes.get(end) == Some(&b's') && !wordy(bytes.get(end + 1)) { end + 1 } else { end };
+    let end =
+        if bytes.get(end) == Some(&b's') && !wordy(bytes.get(end + 1)) { end + 1 } else { end };
     let first_wordy = wordy(bytes.get(start));
     let last_wordy = wordy(bytes.get(end - 1));
-    if first_wordy && start > 0 && wordy(bytes.get(start - 1)) || last_wordy && wordy(bytes.get(end)) {
+    if first_wordy && start > 0 && wordy(bytes.get(start - 1))
+        || last_wordy && wordy(bytes.get(end))
+    {
         // `throttl` and `cannot read propert` are meant as beginnings.
         let beginning = !wordy(start.checked_sub(1).and_then(|at| bytes.get(at)))
             && (text[start..end].ends_with("throttl") || text[start..end].ends_with("propert"));
@@ -160,8 +167,11 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let glued = |part: &[u8]| part.iter().any(|b| matches!(b, b'/' | b'\\' | b'-'));
     let head = &bytes[start - before..start];
     let tail = &bytes[end..end + behind];
-    let path_before = first_wordy && head.last().is_some_and(|b| matches!(b, b'/' | b'\\' | b'-' | b'.'));
+    let path_before =
+        first_wordy && head.last().is_some_and(|b| matches!(b, b'/' | b'\\' | b'-' | b'.'));
     let path_behind = last_wordy && matches!(tail.first(), Some(b'/' | b'\\' | b'-'));
-    let file = last_wordy && tail.first() == Some(&b'.') && tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
+    let file = last_wordy
+        && tail.first() == Some(&b'.')
+        && tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
     !(path_before && (glued(head) || head.len() > 1) || path_behind || file)
 }

@@ -14,7 +14,8 @@ impl Quotes {
     pub(super) fn of(text: &str) -> Self {
         let mut quotes = Vec::new();
         let mut at = 0;
-        while let Some(found) = text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「', '[']) {
+        while let Some(found) = text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「', '['])
+        {
             let open = at + found;
             let Some(mark) = text[open..].chars().next() else { break };
             let inside = open + mark.len_utf8();
@@ -28,7 +29,9 @@ impl Quotes {
                 // A name in brackets, not a list or a remark.
                 let begins = before.is_none_or(|c| c == '\n');
                 let listed = mark == '['
-                    && (begins || text[inside..end].contains([' ', ',', '\'', '"', '=']) || end - inside < 3);
+                    && (begins
+                        || text[inside..end].contains([' ', ',', '\'', '"', '='])
+                        || end - inside < 3);
                 if listed {
                     continue;
                 }
@@ -68,7 +71,8 @@ fn closing(text: &str, from: usize, mark: char) -> Option<usize> {
     };
     line.char_indices().find_map(|(at, c)| {
         let behind = line[at + c.len_utf8()..].chars().next();
-        let closes = ends.contains(&c) && (c != '\'' || !behind.is_some_and(|c| c.is_ascii_alphanumeric()));
+        let closes =
+            ends.contains(&c) && (c != '\'' || !behind.is_some_and(|c| c.is_ascii_alphanumeric()));
         closes.then_some(from + at)
     })
 }

@@ -69,14 +69,23 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn new(kind: FailureKind, rule: impl Into<Cow<'static, str>>, words: impl Into<String>) -> Self {
+    fn new(
+        kind: FailureKind,
+        rule: impl Into<Cow<'static, str>>,
+        words: impl Into<String>,
+    ) -> Self {
         Self { kind, rule: rule.into(), words: Some(words.into()), place: None }
     }
 }
 
 impl Verdict {
     fn copy(&self) -> Self {
-        Self { kind: self.kind, rule: self.rule.clone(), words: self.words.clone(), place: self.place.clone() }
+        Self {
+            kind: self.kind,
+            rule: self.rule.clone(),
+            words: self.words.clone(),
+            place: self.place.clone(),
+        }
     }
 }
 
@@ -92,20 +101,24 @@ impl Reader {
         let text = bounded(evidence.text);
         let segment = Segment::of(&text);
         let body = Body::of(segment.text);
-        let said = body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
+        let said =
+            body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
         let said = said.as_deref().unwrap_or(segment.text);
         let quotes = Quotes::of(said);
-        let status = evidence
-            .http_status
-            .filter(|status| *status >= 100)
-            .or_else(|| status_in(segment.text).or_else(|| body.as_ref().and_then(|body| body.status)));
+        let status = evidence.http_status.filter(|status| *status >= 100).or_else(|| {
+            status_in(segment.text).or_else(|| body.as_ref().and_then(|body| body.status))
+        });
         let verdict = self.decide(evidence, &segment, body.as_ref(), said, &quotes, status);
         let place = verdict.place.clone().or_else(|| {
             let of_kind = |quotes: &Quotes| BUILT_IN.find_of(Some(verdict.kind), said, quotes);
             of_kind(&quotes).or_else(|| of_kind(&Quotes::default())).map(|hit| hit.words)
         });
         let resource = resource::find(verdict.kind, said, place.as_ref(), &quotes)
-            .or_else(|| body.as_ref().and_then(|body| body.resource.clone()).filter(|_| about_something(verdict.kind)))
+            .or_else(|| {
+                body.as_ref()
+                    .and_then(|body| body.resource.clone())
+                    .filter(|_| about_something(verdict.kind))
+            })
             .or_else(|| bare_name(segment.text, verdict.kind))
             .or_else(|| resource::only_quotation(verdict.kind, said, &quotes));
         Reading {
@@ -136,12 +149,15 @@ impl Reader {
                 place: Some(own.words),
             };
         }
-        if let Some(verdict) = report(evidence, segment.text).or_else(|| fixed_code(evidence, body)) {
+        if let Some(verdict) = report(evidence, segment.text).or_else(|| fixed_code(evidence, body))
+        {
             return verdict;
         }
         let coded = body.and_then(|body| by_code(&body.codes));
         let (vague, coded) = match coded {
-            Some(coded) if is_vague(coded.words.as_deref().unwrap_or_default()) => (Some(coded), None),
+            Some(coded) if is_vague(coded.words.as_deref().unwrap_or_default()) => {
+                (Some(coded), None)
+            }
             coded => (None, coded),
         };
         if let Some(status) = status.filter(|status| *status >= 400) {
@@ -150,7 +166,11 @@ impl Reader {
                 .or_else(|| self.phrase(said, quotes).filter(|phrase| believed(status, phrase)))
                 .or_else(|| vague.filter(|vague| codes::overrides(status, vague.kind)));
             return told.unwrap_or_else(|| {
-                Verdict::new(codes::http_status(status), format!("http.{status}"), status.to_string())
+                Verdict::new(
+                    codes::http_status(status),
+                    format!("http.{status}"),
+                    status.to_string(),
+                )
             });
         }
         let phrase = self.phrase(said, quotes);
@@ -186,12 +206,16 @@ impl Reader {
                 let code = evidence.exit_code?;
                 codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
             })
-            .unwrap_or_else(|| Verdict { words: None, ..Verdict::new(FailureKind::Execution, "default", "") });
+            .unwrap_or_else(|| Verdict {
+                words: None,
+                ..Verdict::new(FailureKind::Execution, "default", "")
+            });
         refined(verdict, hint)
     }
 
     fn phrase(&self, said: &str, quotes: &Quotes) -> Option<Verdict> {
-        let hit = BUILT_IN.find(said, quotes).or_else(|| BUILT_IN.find(said, &Quotes::default()))?;
+        let hit =
+            BUILT_IN.find(said, quotes).or_else(|| BUILT_IN.find(said, &Quotes::default()))?;
         Some(Verdict {
             kind: hit.kind,
             rule: Cow::Owned(format!("text.{}", hit.rule)),
@@ -223,7 +247,14 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
             matches!(phrase.kind, K::RateLimited | K::QuotaExceeded)
                 || matches!(&*phrase.rule, "text.password" | "text.not-loaded")
         }
-        K::Network => matches!(phrase.kind, K::Timeout) && phrase.rule == "text.timed-out" && sure.words.as_deref().is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED"),
+        K::Network => {
+            matches!(phrase.kind, K::Timeout)
+                && phrase.rule == "text.timed-out"
+                && sure
+                    .words
+                    .as_deref()
+                    .is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED")
+        }
         K::InvalidArguments => matches!(phrase.kind, K::QuotaExceeded | K::System),
         K::Upstream => matches!(phrase.kind, K::RateLimited | K::QuotaExceeded),
         _ => false,
@@ -235,7 +266,8 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
 fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Option<Verdict> {
     match (phrase, otherwise) {
         (Some(phrase), Some(otherwise))
-            if matches!(&*phrase.rule, "text.value" | "text.bug" | "text.exit") && otherwise.kind == FailureKind::Internal =>
+            if matches!(&*phrase.rule, "text.value" | "text.bug" | "text.exit")
+                && otherwise.kind == FailureKind::Internal =>
         {
             let argument = phrase.words.as_deref().is_some_and(|w| w.contains("argument must be"));
             Some(if argument { phrase } else { otherwise })
@@ -246,7 +278,10 @@ fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Option<Verdict
 
 /// Which phrases are believed against a status.
 fn believed(status: u16, phrase: &Verdict) -> bool {
-    let vague = matches!(&*phrase.rule, "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error");
+    let vague = matches!(
+        &*phrase.rule,
+        "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error"
+    );
     !vague && codes::overrides(status, phrase.kind)
 }
 
@@ -258,13 +293,16 @@ fn about_something(kind: FailureKind) -> bool {
 /// Java's exceptions say nothing but the path or the name.
 fn bare_name(text: &str, kind: FailureKind) -> Option<String> {
     let line = text.trim().lines().next()?;
-    let named = line.rsplit_once(": ").filter(|(name, _)| names::is_type_name(name.rsplit([' ', ':']).next().unwrap_or(name)));
+    let named = line
+        .rsplit_once(": ")
+        .filter(|(name, _)| names::is_type_name(name.rsplit([' ', ':']).next().unwrap_or(name)));
     let name = match named {
         Some((_, name)) => name,
         None if line.starts_with('/') => line,
         None => return None,
     };
-    (about_something(kind) && (2..256).contains(&name.len()) && !name.contains(char::is_whitespace)).then(|| name.to_owned())
+    (about_something(kind) && (2..256).contains(&name.len()) && !name.contains(char::is_whitespace))
+        .then(|| name.to_owned())
 }
 
 static TEST_REPORTS: Pattern = Pattern::new(
@@ -276,10 +314,16 @@ static COMPILER: Pattern = Pattern::new(
 
 /// Reports of tests and compilers quote every kind of error and are none of them.
 fn report(evidence: &Evidence, text: &str) -> Option<Verdict> {
-    if evidence.http_status.is_some() || evidence.json_rpc_code.is_some() || text.contains("No such file or directory") && !text.contains("FAILED") {
+    if evidence.http_status.is_some()
+        || evidence.json_rpc_code.is_some()
+        || text.contains("No such file or directory") && !text.contains("FAILED")
+    {
         return None;
     }
-    if text.contains("unrecognized command-line option") || text.contains("Unknown compiler option") || text.contains("KeyboardInterrupt") {
+    if text.contains("unrecognized command-line option")
+        || text.contains("Unknown compiler option")
+        || text.contains("KeyboardInterrupt")
+    {
         return None;
     }
     let words = TEST_REPORTS.text(text).or_else(|| COMPILER.text(text))?;
@@ -299,13 +343,19 @@ fn fixed_code(evidence: &Evidence, body: Option<&Body>) -> Option<Verdict> {
 /// `invalid_request_error` is what services say of every fault of the caller's.
 fn is_vague(code: &str) -> bool {
     let code = code.to_ascii_lowercase();
-    code.contains("invalid_request") || code.contains("invalidrequest") || code == "error" || code.contains("validation")
+    code.contains("invalid_request")
+        || code.contains("invalidrequest")
+        || code == "error"
+        || code.contains("validation")
 }
 
 /// The first code that tells surely; a code that tells only otherwise, last.
 fn by_code(all: &[String]) -> Option<Verdict> {
     let told = |code: &String| {
-        codes::grpc(code).filter(|_| code.contains('_') || code.chars().all(char::is_uppercase)).map(Told::Surely).or_else(|| names::tell(code))
+        codes::grpc(code)
+            .filter(|_| code.contains('_') || code.chars().all(char::is_uppercase))
+            .map(Told::Surely)
+            .or_else(|| names::tell(code))
     };
     let mut all_told = all.iter().filter_map(|code| match told(code) {
         Some(Told::Surely(kind)) => Some((code, kind)),
@@ -316,14 +366,19 @@ fn by_code(all: &[String]) -> Option<Verdict> {
 }
 
 static AWS: Pattern = Pattern::new(r"An error occurred \(([A-Za-z0-9.]+)\)");
-static NAMED_CODE: Pattern =
-    Pattern::new(r#"(?:ErrorCode|errorCode|error_code|codeName|npm error code|\bcode)['"]?\s*[:= ]\s*['"]?([A-Z][A-Za-z0-9_]{3,})\b"#);
+static NAMED_CODE: Pattern = Pattern::new(
+    r#"(?:ErrorCode|errorCode|error_code|codeName|npm error code|\bcode)['"]?\s*[:= ]\s*['"]?([A-Z][A-Za-z0-9_]{3,})\b"#,
+);
 static GRPC: Pattern = Pattern::new(r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)");
-static ERRNO: Pattern = Pattern::new(r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)");
+static ERRNO: Pattern = Pattern::new(
+    r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)",
+);
 static WINDOWS: Pattern = Pattern::new(r"\[WinError (\d+)\]");
-static ERRNO_NAME: Pattern = Pattern::new(r"\b((?:E[A-Z]{3,14}|ERR_[A-Z_]+|UND_ERR_[A-Z_]+|EAI_[A-Z]+))\b");
-static SQLSTATE: Pattern =
-    Pattern::new(r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)");
+static ERRNO_NAME: Pattern =
+    Pattern::new(r"\b((?:E[A-Z]{3,14}|ERR_[A-Z_]+|UND_ERR_[A-Z_]+|EAI_[A-Z]+))\b");
+static SQLSTATE: Pattern = Pattern::new(
+    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)",
+);
 static MYSQL: Pattern = Pattern::new(r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
 static EXIT: Pattern = Pattern::new(r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
 static CURL: Pattern = Pattern::new(r"curl: \((\d+)\)");
@@ -338,17 +393,29 @@ fn in_text(text: &str) -> Option<Verdict> {
         let name = pattern.text(text)?;
         told(name).map(|kind| Verdict::new(kind, rule, name))
     };
-    let by_number = |pattern: &Pattern, rule: &'static str, table: fn(i32) -> Option<FailureKind>| {
-        let number = pattern.last(text)?;
-        table(number.parse().ok()?).map(|kind| Verdict::new(kind, rule, number))
-    };
+    let by_number =
+        |pattern: &Pattern, rule: &'static str, table: fn(i32) -> Option<FailureKind>| {
+            let number = pattern.last(text)?;
+            table(number.parse().ok()?).map(|kind| Verdict::new(kind, rule, number))
+        };
     by_name(&AWS, "code")
-        .or_else(|| GRPC.text(text).and_then(|name| codes::grpc(name).map(|kind| Verdict::new(kind, "grpc", name))))
-        .or_else(|| by_number(&MYSQL, "mysql", |number| codes::mysql(u32::try_from(number).ok()?)).filter(|_| !text.contains("timed out")))
         .or_else(|| {
-            let code = SQLSTATE.text(text).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
+            GRPC.text(text)
+                .and_then(|name| codes::grpc(name).map(|kind| Verdict::new(kind, "grpc", name)))
+        })
+        .or_else(|| {
+            by_number(&MYSQL, "mysql", |number| codes::mysql(u32::try_from(number).ok()?))
+                .filter(|_| !text.contains("timed out"))
+        })
+        .or_else(|| {
+            let code =
+                SQLSTATE.text(text).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
             let kind = codes::sqlstate(code)?;
-            let kind = if code == "57014" && text.contains("user request") { FailureKind::Cancelled } else { kind };
+            let kind = if code == "57014" && text.contains("user request") {
+                FailureKind::Cancelled
+            } else {
+                kind
+            };
             Some(Verdict::new(kind, "sqlstate", code))
         })
         .or_else(|| by_number(&ERRNO, "errno", codes::errno))
@@ -369,7 +436,9 @@ fn in_text(text: &str) -> Option<Verdict> {
 fn anywhere(text: &str) -> Option<Verdict> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
     words.take(80).find_map(|word| {
-        let camel = word.len() > 8 && word.bytes().skip(1).any(|b| b.is_ascii_uppercase()) && word.bytes().any(|b| b.is_ascii_lowercase());
+        let camel = word.len() > 8
+            && word.bytes().skip(1).any(|b| b.is_ascii_uppercase())
+            && word.bytes().any(|b| b.is_ascii_lowercase());
         let code = camel || word.contains('_') && word.len() > 6;
         match names::tell(word).filter(|_| code || names::is_type_name(word))? {
             Told::Surely(kind) | Told::Otherwise(kind) => Some(Verdict::new(kind, "name", word)),
@@ -382,7 +451,9 @@ fn curl(code: u32) -> Option<FailureKind> {
     use FailureKind as K;
     Some(match code {
         1..=3 | 43 | 48 | 49 => K::InvalidArguments,
-        5 | 6 | 7 | 8 | 18 | 35 | 51..=56 | 58 | 59 | 60 | 77 | 80 | 83 | 90 | 91 | 92 | 95 => K::Network,
+        5 | 6 | 7 | 8 | 18 | 35 | 51..=56 | 58 | 59 | 60 | 77 | 80 | 83 | 90 | 91 | 92 | 95 => {
+            K::Network
+        }
         9 => K::Permission,
         26 | 37 | 78 => K::NotFound,
         28 => K::Timeout,
@@ -410,10 +481,31 @@ fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     match verdict.kind {
-        K::Conflict if says(&["lock", "busy", "deadlock", "in use", "in-progress", "serialize", "another process"]) => {
+        K::Conflict
+            if says(&[
+                "lock",
+                "busy",
+                "deadlock",
+                "in use",
+                "in-progress",
+                "serialize",
+                "another process",
+            ]) =>
+        {
             MayPass::Yes
         }
-        K::Network if says(&["certificate", "ssl", "not known", "enotfound", "resolve", "no such host", "dns", "translate host"]) => {
+        K::Network
+            if says(&[
+                "certificate",
+                "ssl",
+                "not known",
+                "enotfound",
+                "resolve",
+                "no such host",
+                "dns",
+                "translate host",
+            ]) =>
+        {
             MayPass::No
         }
         kind => kind.may_pass(),

@@ -11,8 +11,14 @@ use crate::FailureKind;
 /// Places that tell by their form alone, the surest first.
 static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     use FailureKind as K;
-    const ANY: &[FailureKind] =
-        &[K::NotFound, K::Permission, K::Conflict, K::Precondition, K::InvalidArguments, K::Unavailable];
+    const ANY: &[FailureKind] = &[
+        K::NotFound,
+        K::Permission,
+        K::Conflict,
+        K::Precondition,
+        K::InvalidArguments,
+        K::Unavailable,
+    ];
     const WEB: &[FailureKind] = &[K::NotFound, K::Permission, K::Conflict];
     const TOOL: &[FailureKind] = &[K::UnknownTool];
     const HERE: &[FailureKind] = &[K::NotFound, K::Conflict, K::Permission];
@@ -23,21 +29,36 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     vec![
         // [Errno 13] Permission denied: 'a' -> 'b', and Node's `, rename 'a' -> 'b'`
         (DENIED, Pattern::new(r#"\[Errno \d+\] [^:'"\n]+: ?'[^'\n]+' -> '([^'\n]+)'"#)),
-        (ANY, Pattern::new(r#"(?:\[Errno \d+\]|\bE(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|NOTEMPTY|ROFS|BUSY):)[^'"\n]*?['"]([^'"\n]+)['"]"#)),
+        (
+            ANY,
+            Pattern::new(
+                r#"(?:\[Errno \d+\]|\bE(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|NOTEMPTY|ROFS|BUSY):)[^'"\n]*?['"]([^'"\n]+)['"]"#,
+            ),
+        ),
         (ANY, Pattern::new(r"\bspawn (\S+) E[A-Z]+")),
         (ANY, Pattern::new(r" - (\S+) \(Errno::")),
         (DENIED, Pattern::new(r"to database '([^'\n]+)'")),
         (CONFLICT, Pattern::new(r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
         (MISSING, Pattern::new(r"cannot load such file -- (\S+)")),
         (ANY, Pattern::new(r"\b(?:EADDRINUSE|EACCES)\b[^\n]*? (\S*:\d+)\b")),
-        (HERE, Pattern::new(r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)")),
+        (
+            HERE,
+            Pattern::new(
+                r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)",
+            ),
+        ),
         // URLs
         (WEB, Pattern::new(r#"(?i)\bfor url:? ?[('"]?(https?://[^\s'")]+)"#)),
         (WEB, Pattern::new(r#"\burl=['"](https?://[^'"]+)['"]"#)),
         (WEB, Pattern::new(r"when requesting (https?://\S+) returned")),
         (WEB, Pattern::new(r"^(https?://\S+?): status code")),
         (WEB, Pattern::new(r"^HTTP \d{3}: [^\n]*\((https?://[^\s)]+)\)")),
-        (WEB, Pattern::new(r"\b404[^\n]*?(?:GET|POST|PUT|DELETE|HEAD|PATCH) https?://[^\s/]+/(?:\S*/)?([^\s/]+) - Not found")),
+        (
+            WEB,
+            Pattern::new(
+                r"\b404[^\n]*?(?:GET|POST|PUT|DELETE|HEAD|PATCH) https?://[^\s/]+/(?:\S*/)?([^\s/]+) - Not found",
+            ),
+        ),
         (MISSING, Pattern::new(r"\bCannot (?:GET|POST|PUT|DELETE|PATCH) (\S+)")),
         // Databases
         (CONFLICT, Pattern::new(r"Key \([^)\n]*\)=\(([^)\n]*)\) already exists")),
@@ -46,26 +67,61 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (CONFLICT, Pattern::new(r"UNIQUE constraint failed: ([\w.]+)")),
         (CONFLICT, Pattern::new(r"(?i)\bexisting (?:id|record)[:= ]+(\S+)")),
         (CONFLICT, Pattern::new(r"(?i)duplicates value on record with id: (\w+)")),
-        (HERE, Pattern::new(r#"(?i)\b(?:relation|table|database|role|schema|sequence|view|index|type|collection|column) ["'`]([^"'`\n]+)["'`](?: of relation "[^"]+")? (?:does not exist|doesn't exist|already exists|not found|does not match)"#)),
+        (
+            HERE,
+            Pattern::new(
+                r#"(?i)\b(?:relation|table|database|role|schema|sequence|view|index|type|collection|column) ["'`]([^"'`\n]+)["'`](?: of relation "[^"]+")? (?:does not exist|doesn't exist|already exists|not found|does not match)"#,
+            ),
+        ),
         (MISSING, Pattern::new(r"(?i)\bno such (?:table|view|index|column): ([\w.]+)")),
         (CONFLICT, Pattern::new(r"(?i)\b(?:table|index|view) (\w+) already exists")),
-        (DENIED, Pattern::new(r"(?i)permission denied for (?:table|relation|schema|view|sequence|function|database|language|column) ([\w.]+)")),
-        (DENIED, Pattern::new(r"command denied to user [^\n]*? for table [`'](?:[^`'\n]+[`']\.[`'])?([^`'\n]+)[`']")),
+        (
+            DENIED,
+            Pattern::new(
+                r"(?i)permission denied for (?:table|relation|schema|view|sequence|function|database|language|column) ([\w.]+)",
+            ),
+        ),
+        (
+            DENIED,
+            Pattern::new(
+                r"command denied to user [^\n]*? for table [`'](?:[^`'\n]+[`']\.[`'])?([^`'\n]+)[`']",
+            ),
+        ),
         (DENIED, Pattern::new(r#"not authorized to perform: \S+ on resource: "?([^"\s]+)"?"#)),
         (DENIED, Pattern::new(r"not authorized on (\S+) to")),
         (DENIED, Pattern::new(r"(?i)outside (?:the )?allowed director(?:y|ies): (\S+)")),
         (DENIED, Pattern::new(r"Protected branch update failed for (\S+?)\.?(?:\s|$)")),
         (DENIED, Pattern::new(r"(?i)access denied: Table ([^\s:]+:[^\s:]+)")),
-        (DENIED, Pattern::new(r"(?i)does not have access to (?:model|project|repository|resource) [`'\x22]?([^`'\x22\s]+)")),
+        (
+            DENIED,
+            Pattern::new(
+                r"(?i)does not have access to (?:model|project|repository|resource) [`'\x22]?([^`'\x22\s]+)",
+            ),
+        ),
         (CONFLICT, Pattern::new(r"(?i)(?:get|acquire) lock (/\S+?)\.?(?:\s|$)")),
         // Tools
-        (TOOL, Pattern::new(r#"(?i)\b(?:no tool named|unavailable tool|unknown tool|cannot find tool|action|tool) ['"`]([^'"`\n]+)['"`]"#)),
+        (
+            TOOL,
+            Pattern::new(
+                r#"(?i)\b(?:no tool named|unavailable tool|unknown tool|cannot find tool|action|tool) ['"`]([^'"`\n]+)['"`]"#,
+            ),
+        ),
         (TOOL, Pattern::new(r"(?i)\btool (?:with name|named) (\S+)")),
         (TOOL, Pattern::new(r"(?i)\b(\S+) is not a valid tool")),
         (TOOL, Pattern::new(r"(?i)\bthe method (\S+) does not exist")),
         (TOOL, Pattern::new(r"(?i)\btool calls? to (\S+) failed")),
-        (TOOL, Pattern::new(r#"(?i)\b(?:unknown tool|no such tool available|unknown function|tool not found|no tool named|no such tool)[:\s]+['"`]?([\w.\-/:]+?)['"`.]?(?:\s|$|\.)"#)),
-        (TOOL, Pattern::new(r#"(?i)\b(?:tool|plugin|function|method|command) ['"`]([^'"`\n]+)['"`] (?:is )?not (?:found|registered|among)"#)),
+        (
+            TOOL,
+            Pattern::new(
+                r#"(?i)\b(?:unknown tool|no such tool available|unknown function|tool not found|no tool named|no such tool)[:\s]+['"`]?([\w.\-/:]+?)['"`.]?(?:\s|$|\.)"#,
+            ),
+        ),
+        (
+            TOOL,
+            Pattern::new(
+                r#"(?i)\b(?:tool|plugin|function|method|command) ['"`]([^'"`\n]+)['"`] (?:is )?not (?:found|registered|among)"#,
+            ),
+        ),
         (TOOL, Pattern::new(r#"(?i)\btool ([\w.\-/:]+) (?:not found|does not exist|is not)"#)),
         (TOOL, Pattern::new(r#"(?i)(?:evaluation|attribute|tool): ?'([^'\n]+)'"#)),
         (TOOL, Pattern::new(r#"has no attribute '([^'\n]+)'"#)),
@@ -80,17 +136,33 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (MISSING, Pattern::new(r"(?i)\bwith the (?:number|name|login|id) of '?([^\s'.]+)'?")),
         (MISSING, Pattern::new(r"(?m)npm error path (\S+)")),
         (OFF, Pattern::new(r"(?i)docker daemon at (\S+?)\.?(?:\s|$)")),
-        (OFF, Pattern::new(r"(?i)\b(?:container|cluster|service|instance|job|pod) (\S+) is (?:not running|in unexpected state)")),
+        (
+            OFF,
+            Pattern::new(
+                r"(?i)\b(?:container|cluster|service|instance|job|pod) (\S+) is (?:not running|in unexpected state)",
+            ),
+        ),
         (DENIED, Pattern::new(r"(?i)daemon socket at (\S+?):?(?:\s|$)")),
     ]
 });
 
 /// The resource of a failure, where its kind is about one.
-pub(super) fn find(kind: FailureKind, text: &str, words: Option<&Range<usize>>, quotes: &Quotes) -> Option<String> {
+pub(super) fn find(
+    kind: FailureKind,
+    text: &str,
+    words: Option<&Range<usize>>,
+    quotes: &Quotes,
+) -> Option<String> {
     use FailureKind as K;
     if !matches!(
         kind,
-        K::NotFound | K::Permission | K::Conflict | K::Precondition | K::UnknownTool | K::Unavailable | K::InvalidArguments
+        K::NotFound
+            | K::Permission
+            | K::Conflict
+            | K::Precondition
+            | K::UnknownTool
+            | K::Unavailable
+            | K::InvalidArguments
     ) {
         return None;
     }
@@ -110,9 +182,24 @@ pub(super) fn find(kind: FailureKind, text: &str, words: Option<&Range<usize>>, 
     let line = around.cloned().unwrap_or_else(|| line_of(text, words.start));
     // `cannot find x`, `unable to open x`: what a verb is about stands behind it.
     let said = text[words.clone()].to_ascii_lowercase();
-    let verb = ["cannot ", "can't ", "could not ", "couldn't ", "unable ", "failed to ", "no such ", "unknown ", "missing "];
+    let verb = [
+        "cannot ",
+        "can't ",
+        "could not ",
+        "couldn't ",
+        "unable ",
+        "failed to ",
+        "no such ",
+        "unknown ",
+        "missing ",
+    ];
     let verb = verb.iter().any(|verb| said.starts_with(verb)) && !said.starts_with("no such file");
-    let near = || text[words.end..line.end].split_whitespace().take(5).find(|word| looks_like_a_name(word) && !word.contains("://"));
+    let near = || {
+        text[words.end..line.end]
+            .split_whitespace()
+            .take(5)
+            .find(|word| looks_like_a_name(word) && !word.contains("://"))
+    };
     before_quoted(text, &line, words, quotes)
         .or_else(|| behind_quoted(text, &line, words, quotes))
         .or_else(|| if verb { near() } else { None })
@@ -126,7 +213,8 @@ pub(super) fn find(kind: FailureKind, text: &str, words: Option<&Range<usize>>, 
 /// The only quotation of a text, where nothing else tells.
 pub(super) fn only_quotation(kind: FailureKind, text: &str, quotes: &Quotes) -> Option<String> {
     use FailureKind as K;
-    let about = matches!(kind, K::NotFound | K::Permission | K::Conflict | K::UnknownTool | K::Unavailable);
+    let about =
+        matches!(kind, K::NotFound | K::Permission | K::Conflict | K::UnknownTool | K::Unavailable);
     let first = quotes.0.first().filter(|_| about)?;
     let same = quotes.0.iter().all(|quote| text[quote.clone()] == text[first.clone()]);
     let short = first.len() <= 120 && text[first.clone()].split_whitespace().count() <= 3;
@@ -135,7 +223,13 @@ pub(super) fn only_quotation(kind: FailureKind, text: &str, quotes: &Quotes) -> 
 
 /// Of the arguments only a directory in the way is a resource.
 fn directory(text: &str, quotes: &Quotes) -> Option<String> {
-    let about = ["omitting directory", "is a directory", "not a directory", "Is a directory", "Not a directory"];
+    let about = [
+        "omitting directory",
+        "is a directory",
+        "not a directory",
+        "Is a directory",
+        "Not a directory",
+    ];
     about.iter().any(|words| text.contains(words)).then_some(())?;
     let quote = quotes.0.first()?;
     tidy(&text[quote.clone()])
@@ -148,7 +242,12 @@ fn line_of(text: &str, at: usize) -> Range<usize> {
 }
 
 /// `… not found: 'x'`, `Cannot find module 'x'`, `… does not exist "x"`.
-fn behind_quoted<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>, quotes: &Quotes) -> Option<&'t str> {
+fn behind_quoted<'t>(
+    text: &'t str,
+    line: &Range<usize>,
+    words: &Range<usize>,
+    quotes: &Quotes,
+) -> Option<&'t str> {
     let quote = quotes.0.iter().find(|quote| quote.start >= words.end && quote.end <= line.end)?;
     let between = &text[words.end..quote.start];
     let joins = between.split_whitespace().count() <= 6
@@ -158,8 +257,15 @@ fn behind_quoted<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>, q
 }
 
 /// The first quotation of the clause that ends in the words.
-fn before_quoted<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>, quotes: &Quotes) -> Option<&'t str> {
-    let inside = |from: usize| quotes.0.iter().find(move |quote| quote.start > from && quote.end <= words.start);
+fn before_quoted<'t>(
+    text: &'t str,
+    line: &Range<usize>,
+    words: &Range<usize>,
+    quotes: &Quotes,
+) -> Option<&'t str> {
+    let inside = |from: usize| {
+        quotes.0.iter().find(move |quote| quote.start > from && quote.end <= words.start)
+    };
     let clause = text[line.start..words.start].rfind(": ").map(|colon| line.start + colon + 1);
     let quote = clause.and_then(inside).or_else(|| inside(line.start.saturating_sub(1)))?;
     Some(&text[quote.clone()])
@@ -177,10 +283,17 @@ fn behind_colon<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) ->
     let mut parts = value.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')'));
     let word = parts.next()?;
     // `Not found: Dataset acme:sales …`
-    let word = if looks_like_a_name(word) { word } else { parts.next().filter(|next| looks_like_a_name(next)).unwrap_or(word) };
+    let word = if looks_like_a_name(word) {
+        word
+    } else {
+        parts.next().filter(|next| looks_like_a_name(next)).unwrap_or(word)
+    };
     let rest_is_prose = value.split_whitespace().count() > 7;
     let alone = value.trim_end().len() == word.len();
-    (!word.is_empty() && (!rest_is_prose || looks_like_a_name(word)) && (alone || !is_stop_word(word))).then_some(word)
+    (!word.is_empty()
+        && (!rest_is_prose || looks_like_a_name(word))
+        && (alone || !is_stop_word(word)))
+    .then_some(word)
 }
 
 /// `cat: x: No such file or directory`, `tar: x: Cannot stat: No such file or directory`.
@@ -199,7 +312,10 @@ fn field_before<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) ->
             if looks_like_a_name(last) || pair {
                 return Some(last);
             }
-        } else if !field.is_empty() && !is_stop_word(field) && (fields.len() > 1 || looks_like_a_name(field)) {
+        } else if !field.is_empty()
+            && !is_stop_word(field)
+            && (fields.len() > 1 || looks_like_a_name(field))
+        {
             return Some(field);
         }
     }
@@ -219,27 +335,115 @@ fn word_before<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) -> 
 
 /// `No module named x`, `Could not open file or uri from x`.
 fn word_behind<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) -> Option<&'t str> {
-    text[words.end..line.end].split_whitespace().take(12).find(|word| looks_like_a_name(word) && !word.contains("://"))
+    text[words.end..line.end]
+        .split_whitespace()
+        .take(12)
+        .find(|word| looks_like_a_name(word) && !word.contains("://"))
 }
 
 /// A word with something in it that plain words have not.
 fn looks_like_a_name(word: &str) -> bool {
-    let inner = word.trim_matches(|c: char| matches!(c, '.' | ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?'));
+    let inner = word.trim_matches(|c: char| {
+        matches!(c, '.' | ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?')
+    });
     inner.len() > 1
-        && inner.contains(|c: char| c.is_ascii_digit() || matches!(c, '/' | '_' | '.' | '\\' | '@' | '#' | '~' | '-') || !c.is_ascii())
+        && inner.contains(|c: char| {
+            c.is_ascii_digit()
+                || matches!(c, '/' | '_' | '.' | '\\' | '@' | '#' | '~' | '-')
+                || !c.is_ascii()
+        })
         && !inner.starts_with('-')
         && !matches!(inner, "e.g" | "i.e")
 }
 
 fn is_stop_word(word: &str) -> bool {
     const WORDS: &[&str] = &[
-        "is", "are", "was", "were", "be", "been", "could", "the", "a", "an", "file", "path", "directory", "error",
-        "it", "that", "this", "which", "and", "or", "to", "of", "in", "for", "with", "not", "has", "have", "does",
-        "resource", "entity", "object", "item", "page", "user", "you", "name", "key", "value", "table", "open",
-        "failed", "fatal", "warning", "remote", "server", "client", "request", "requested", "already", "also", "or",
-        "command", "kommando", "module", "package", "program", "archive", "repository", "issue", "project", "kernel",
-        "abort", "model", "point", "config", "local", "function", "method", "tool", "commande", "comando", "script", "image", "container",
-        "cannot", "stat", "access", "Error", "ERROR", "FATAL", "error:", "message", "operation", "attempt", "no",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "could",
+        "the",
+        "a",
+        "an",
+        "file",
+        "path",
+        "directory",
+        "error",
+        "it",
+        "that",
+        "this",
+        "which",
+        "and",
+        "or",
+        "to",
+        "of",
+        "in",
+        "for",
+        "with",
+        "not",
+        "has",
+        "have",
+        "does",
+        "resource",
+        "entity",
+        "object",
+        "item",
+        "page",
+        "user",
+        "you",
+        "name",
+        "key",
+        "value",
+        "table",
+        "open",
+        "failed",
+        "fatal",
+        "warning",
+        "remote",
+        "server",
+        "client",
+        "request",
+        "requested",
+        "already",
+        "also",
+        "or",
+        "command",
+        "kommando",
+        "module",
+        "package",
+        "program",
+        "archive",
+        "repository",
+        "issue",
+        "project",
+        "kernel",
+        "abort",
+        "model",
+        "point",
+        "config",
+        "local",
+        "function",
+        "method",
+        "tool",
+        "commande",
+        "comando",
+        "script",
+        "image",
+        "container",
+        "cannot",
+        "stat",
+        "access",
+        "Error",
+        "ERROR",
+        "FATAL",
+        "error:",
+        "message",
+        "operation",
+        "attempt",
+        "no",
     ];
     WORDS.contains(&word) || WORDS.contains(&word.to_ascii_lowercase().as_str())
 }
@@ -250,14 +454,20 @@ fn tidy(found: &str) -> Option<String> {
     let found = found.trim_end_matches([':', ';', ',']).trim_matches('\'');
     // `file_get_contents(/srv/x)`
     let found = match found.split_once('(') {
-        Some((name, inside)) if inside.ends_with(')') && !name.is_empty() && inside.starts_with(['/', '.']) => &inside[..inside.len() - 1],
+        Some((name, inside))
+            if inside.ends_with(')') && !name.is_empty() && inside.starts_with(['/', '.']) =>
+        {
+            &inside[..inside.len() - 1]
+        }
         _ => found,
     };
     if found.starts_with('(') && !found.ends_with(')') {
         return None;
     }
     let found = match (found.chars().next(), found.chars().next_back()) {
-        (Some('('), Some(')')) | (Some('['), Some(']')) if found.len() > 2 => &found[1..found.len() - 1],
+        (Some('('), Some(')')) | (Some('['), Some(']')) if found.len() > 2 => {
+            &found[1..found.len() - 1]
+        }
         _ => found,
     };
     // `No such image: x` was said by someone else.
@@ -265,6 +475,7 @@ fn tidy(found: &str) -> Option<String> {
         Some((said, rest)) if said.contains(' ') && !rest.contains(' ') => rest,
         _ => found,
     };
-    let found = if found.ends_with('.') && found.len() > 1 { found.trim_end_matches('.') } else { found };
+    let found =
+        if found.ends_with('.') && found.len() > 1 { found.trim_end_matches('.') } else { found };
     (!found.is_empty() && found.len() <= 256 && !found.contains('\n')).then(|| found.to_owned())
 }

@@ -28,7 +28,8 @@ fn without_escapes(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         if let Some(inside) = rest.strip_prefix('[') {
-            let end = inside.find(|c: char| ('@'..='~').contains(&c)).map_or(inside.len(), |end| end + 1);
+            let end =
+                inside.find(|c: char| ('@'..='~').contains(&c)).map_or(inside.len(), |end| end + 1);
             rest = &inside[end..];
         }
     }
@@ -64,7 +65,9 @@ fn python(text: &str) -> Option<&str> {
     let start = text.rfind("Traceback (most recent call last)")?;
     let mut at = start;
     for line in text[start..].split_inclusive('\n') {
-        let framed = line.starts_with([' ', '\t']) || line.starts_with("Traceback") || line.trim().is_empty();
+        let framed = line.starts_with([' ', '\t'])
+            || line.starts_with("Traceback")
+            || line.trim().is_empty();
         if !framed {
             return Some(text[at..].trim_end());
         }
@@ -80,20 +83,30 @@ fn caused_by(text: &str) -> Option<&str> {
     if let Some(list) = cause.strip_prefix('\n').or_else(|| cause.strip_prefix("\r\n")) {
         let last = list.lines().take_while(|line| line.starts_with([' ', '\t'])).last()?;
         let last = last.trim();
-        return Some(last.split_once(": ").filter(|(n, _)| n.parse::<u8>().is_ok()).map_or(last, |(_, cause)| cause));
+        return Some(
+            last.split_once(": ")
+                .filter(|(n, _)| n.parse::<u8>().is_ok())
+                .map_or(last, |(_, cause)| cause),
+        );
     }
     (!cause.trim().is_empty()).then(|| cause.trim_end())
 }
 
 /// The names before the colons of a line: `psycopg.OperationalError: FATAL: …`.
 fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
-    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '<' | '[' | '{' | '!' | '>'));
+    let line = line.trim_start_matches(|c: char| {
+        c.is_whitespace() || matches!(c, '<' | '[' | '{' | '!' | '>')
+    });
     for part in line.splitn(5, ": ").take(4) {
-        let word = part.split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"')).next_back().unwrap_or(part);
+        let word = part
+            .split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"'))
+            .next_back()
+            .unwrap_or(part);
         let first = part.split(['(', ' ', '<']).next().unwrap_or(part).trim_end_matches(':');
         for name in [first, word.trim_end_matches(':')] {
             let telling = name.len() == part.trim().len() && names::is_telling(name);
-            if (telling || names::is_type_name(name)) && !names.contains(&name) && names.len() < 12 {
+            if (telling || names::is_type_name(name)) && !names.contains(&name) && names.len() < 12
+            {
                 names.push(name);
             }
         }

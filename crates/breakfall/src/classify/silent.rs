@@ -32,7 +32,9 @@ pub fn silent(reader: &Reader, text: &str) -> Option<Silent> {
 fn in_value(value: &Value) -> Option<String> {
     let fields = value.as_object()?;
     // A result within the result: MCP's, or a wrapper's.
-    if fields.get("isError") == Some(&Value::Bool(true)) || fields.get("is_error") == Some(&Value::Bool(true)) {
+    if fields.get("isError") == Some(&Value::Bool(true))
+        || fields.get("is_error") == Some(&Value::Bool(true))
+    {
         return Some("`isError` is true".to_owned());
     }
     for name in ["success", "ok", "succeeded"] {
@@ -53,7 +55,9 @@ fn in_value(value: &Value) -> Option<String> {
         let Some(error) = fields.get(name).filter(|error| !is_empty(error)) else { continue };
         let tells = match error {
             Value::String(_) => true,
-            Value::Object(inside) => ["message", "code", "type", "reason", "detail"].iter().any(|key| inside.contains_key(*key)),
+            Value::Object(inside) => ["message", "code", "type", "reason", "detail"]
+                .iter()
+                .any(|key| inside.contains_key(*key)),
             Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_string()),
             _ => false,
         };
@@ -61,21 +65,31 @@ fn in_value(value: &Value) -> Option<String> {
             return Some(format!("`{name}` is set"));
         }
     }
-    if let Some(status) = ["statusCode", "status_code", "status", "code"].iter().find_map(|name| fields.get(*name)?.as_u64())
+    if let Some(status) = ["statusCode", "status_code", "status", "code"]
+        .iter()
+        .find_map(|name| fields.get(*name)?.as_u64())
         && (400..600).contains(&status)
-        && (fields.contains_key("message") || fields.contains_key("detail") || fields.contains_key("title"))
+        && (fields.contains_key("message")
+            || fields.contains_key("detail")
+            || fields.contains_key("title"))
         && !has_result
     {
         return Some(format!("its status is {status}"));
     }
     // One level of wrapping.
-    ["result", "response", "body"].iter().find_map(|name| fields.get(*name).filter(|inside| inside.is_object()).and_then(in_value))
+    ["result", "response", "body"]
+        .iter()
+        .find_map(|name| fields.get(*name).filter(|inside| inside.is_object()).and_then(in_value))
 }
 
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
-        Value::String(text) => text.trim().is_empty() || text.eq_ignore_ascii_case("none") || text.eq_ignore_ascii_case("null"),
+        Value::String(text) => {
+            text.trim().is_empty()
+                || text.eq_ignore_ascii_case("none")
+                || text.eq_ignore_ascii_case("null")
+        }
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
         _ => false,
@@ -86,15 +100,34 @@ fn is_empty(value: &Value) -> bool {
 fn in_prose(text: &str) -> Option<String> {
     let lines = text.lines().count();
     let first = text.lines().next()?.trim();
-    let opens = ["Error:", "ERROR:", "error:", "Error executing", "Error calling", "Error invoking", "Error while", "Error during", "Fatal error:", "fatal: ", "FATAL:", "Exception:", "Failed to ", "Traceback (most recent call last)", "Unhandled exception"];
+    let opens = [
+        "Error:",
+        "ERROR:",
+        "error:",
+        "Error executing",
+        "Error calling",
+        "Error invoking",
+        "Error while",
+        "Error during",
+        "Fatal error:",
+        "fatal: ",
+        "FATAL:",
+        "Exception:",
+        "Failed to ",
+        "Traceback (most recent call last)",
+        "Unhandled exception",
+    ];
     if let Some(opening) = opens.iter().find(|opening| first.starts_with(**opening)) {
         return (lines <= 60).then(|| format!("it opens with `{}`", opening.trim()));
     }
     let name = first.split([':', ' ', '(']).next().unwrap_or_default();
-    let named = super::names::is_type_name(name) && first[name.len()..].starts_with(": ") && name.len() > 6;
-    let xml = first.starts_with("<Error>") || text.starts_with("<?xml") && text.contains("<Error><Code>");
+    let named =
+        super::names::is_type_name(name) && first[name.len()..].starts_with(": ") && name.len() > 6;
+    let xml =
+        first.starts_with("<Error>") || text.starts_with("<?xml") && text.contains("<Error><Code>");
     if xml {
         return Some("it is an error document".to_owned());
     }
-    (named && lines <= 40 && (name.ends_with("Error") || name.ends_with("Exception"))).then(|| format!("it opens with `{name}:`"))
+    (named && lines <= 40 && (name.ends_with("Error") || name.ends_with("Exception")))
+        .then(|| format!("it opens with `{name}:`"))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::io;
 
-use crate::{Failure, FailureKind};
+use crate::{Failure, FailureKind, Provenance};
 
 /// How far down a chain of causes is looked; a chain may be a ring.
 const CAUSES: usize = 16;
@@ -14,8 +14,15 @@ pub(crate) fn by_type(failure: &mut Failure) {
     let Some(source) = failure.source() else { return };
     let first: &(dyn Error + 'static) = source;
     let kind = causes(first).filter_map(kind_of).last();
+    let panicked = causes(first)
+        .any(|error| error.downcast_ref::<tokio::task::JoinError>().is_some_and(|e| e.is_panic()));
+    let facts = failure.facts_mut();
     if let Some(kind) = kind {
-        failure.facts_mut().kind = kind;
+        facts.kind = kind;
+    }
+    if panicked {
+        // Its text is the text of a panic.
+        facts.provenance = Provenance::Hidden;
     }
 }
 

@@ -7,16 +7,19 @@ use super::pattern::Pattern;
 /// Longer waits are taken for a mistake.
 const LONGEST: f64 = 30.0 * 24.0 * 3600.0;
 
-static HEADER: Pattern =
-    Pattern::new(r#"(?i)\bretry[-_ ]?(?:after|delay|in)(?:[-_ ]?(?:s|sec|seconds))?['"]?\s*[:=]?\s*['"]?(\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)?\b(?:\s*\d+(?:\.\d+)?\s*(?:ms|s|secs?|seconds?|m|mins?|minutes?)\b)*)"#);
-static HEADER_MS: Pattern = Pattern::new(r#"(?i)\bretry[-_]?after[-_]?ms['"]?\s*[:=]\s*['"]?(\d+)"#);
-static BEFORE_NEXT: Pattern = Pattern::new(r#"(?i)\bms(?:before|until|to)(?:next|reset|retry)['"]?\s*[:=]\s*(\d+)"#);
-static PROSE: Pattern =
-    Pattern::new(r"(?i)\b(?:again|available|retry|retry this request|wait|resets?|back|break)\s+(?:in|after|for|at least|another)?\s*(?:about\s+|approximately\s+)?(\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b(?:\s*,?\s*(?:and\s+)?\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b)*)");
+static HEADER: Pattern = Pattern::new(
+    r#"(?i)\bretry[-_ ]?(?:after|delay|in)(?:[-_ ]?(?:seconds|secs?|s))?['"]?\s*[:=]?\s*['"]?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h)\s*)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h)?)\b"#,
+);
+static MILLISECONDS: Pattern = Pattern::new(
+    r#"(?i)\b(?:retry[-_]?after[-_]?ms|ms(?:before|until|to)(?:next|reset|retry))['"]?\s*[:=]\s*['"]?(\d+)"#,
+);
+static PROSE: Pattern = Pattern::new(
+    r"(?i)\b(?:again|available|retry|request|wait|resets?|back|break)\s+(?:in|after|for|at least|another)?\s*(?:about\s+|approximately\s+)?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d),?\s*(?:and\s+)?)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d))\b",
+);
 
 /// The wait a text asks for.
 pub(super) fn wait(text: &str) -> Option<Duration> {
-    if let Some(number) = HEADER_MS.text(text).or_else(|| BEFORE_NEXT.text(text)) {
+    if let Some(number) = MILLISECONDS.text(text) {
         return sensible(number.parse::<f64>().ok()? / 1000.0);
     }
     [&HEADER, &PROSE].iter().find_map(|pattern| pattern.text(text)).and_then(span)

@@ -44,6 +44,30 @@ pub enum Detail {
     Credential(String),
 }
 
+impl Detail {
+    /// About how many bytes it takes in memory, beyond itself.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::Names { nearest, callable, .. } => {
+                nearest.iter().chain(callable).map(|name| name.len() + size_of::<String>()).sum()
+            }
+            Self::Arguments { problems, correction } => {
+                let problem = |problem: &Problem| {
+                    size_of::<Problem>()
+                        + problem.path.len()
+                        + problem.expected.len()
+                        + problem.got.as_ref().map_or(0, String::len)
+                };
+                // A correction that was kept is short; a JSON value takes a few times its text.
+                problems.iter().map(problem).sum::<usize>()
+                    + correction.as_ref().map_or(0, |c| 4 * c.arguments.to_string().len())
+            }
+            Self::Credential(name) => name.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// Why a tool cannot be used now. The model hears only that it cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -59,12 +83,15 @@ pub enum Block {
 }
 
 /// One thing wrong with the arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Where: `filters[0].date`; empty for the arguments as a whole.
     pub path: String,
-    /// What is accepted there.
+    /// What is accepted there; empty where a remark says it.
     pub expected: String,
+    /// What a tool says of it in its own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// What was sent, as JSON, clipped; nothing where it is missing.
     pub got: Option<String>,
     /// The name the model may have meant.
@@ -78,4 +105,7 @@ pub struct Correction {
     pub arguments: Value,
     /// Paths whose values are made up and must be replaced.
     pub made_up: Vec<String>,
+    /// The same values in another type, and nothing else: no name guessed, nothing left out.
+    #[serde(skip)]
+    pub is_exact: bool,
 }

@@ -1,5 +1,6 @@
 //! How failures are made: on purpose by a tool, from any error by `?`, or by the guard's own steps.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -25,7 +26,7 @@ impl Failure {
     /// An argument is not acceptable: which (`` "`limit`" ``), and why.
     pub fn invalid(argument: impl AsRef<str>, why: impl Into<String>) -> Self {
         let path = argument.as_ref().trim_matches('`').to_owned();
-        let problem = Problem { path, expected: why.into(), got: None, nearest: None };
+        let problem = Problem { path, remark: Some(why.into()), ..Problem::default() };
         let mut failure = Self::said(FailureKind::InvalidArguments, String::new());
         failure.0.detail = Detail::Arguments { problems: vec![problem], correction: None };
         failure
@@ -189,6 +190,33 @@ impl Failure {
 impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         Self::caught(Box::new(error), Some(classify::short_type_name(std::any::type_name::<E>())))
+    }
+}
+
+/// What a typed function may fail with: a [`Failure`], any error, a boxed one, `anyhow::Error`,
+/// or a text, which speaks to the model.
+pub trait IntoFailure {
+    /// The failure.
+    fn into_failure(self) -> Failure;
+}
+
+impl IntoFailure for Failure {
+    fn into_failure(self) -> Failure {
+        self
+    }
+}
+
+impl<E: Into<Source> + 'static> IntoFailure for E {
+    fn into_failure(self) -> Failure {
+        let full = std::any::type_name::<E>();
+        let said = TypeId::of::<E>() == TypeId::of::<String>()
+            || TypeId::of::<E>() == TypeId::of::<&'static str>();
+        let source: Source = self.into();
+        if said {
+            return Failure::execution(source.to_string());
+        }
+        let known = !full.contains("dyn ") && !full.starts_with("anyhow");
+        Failure::caught(source, known.then(|| classify::short_type_name(full)))
     }
 }
 

@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::Guard;
+use crate::check::tame;
 use crate::{Call, Failure, RawArguments, Reply, journal};
 
 impl Guard {
@@ -44,7 +45,7 @@ impl Guard {
 
     /// The reply to a call whose batch stopped before its turn.
     fn not_started(&self, mut call: Call) -> Reply {
-        let raw = std::mem::replace(&mut call.arguments, RawArguments::none());
+        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
         let record = self.journal.open(call, &raw, &self.redactor);
         self.answer(Err(Failure::not_started()), record)
     }

@@ -159,9 +159,7 @@ impl GuardBuilder {
     pub fn build(self) -> Result<Guard, Error> {
         panics::install_hook();
         let toolbox = Toolbox::new();
-        for entry in self.entries {
-            toolbox.add(entry)?;
-        }
+        toolbox.add_all(self.entries)?;
         let voice = self.voice.unwrap_or_else(|| self.dispositions.preset.voice());
         Ok(Guard {
             toolbox,

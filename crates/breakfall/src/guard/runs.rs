@@ -59,9 +59,9 @@ impl Runs {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn end(&self, run: &str) {
+    pub(super) fn end(&self, run: Option<&str>) {
         let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        paused.retain(|known| known.id.as_deref() != Some(run));
+        paused.retain(|known| known.id.as_deref() != run);
         self.any.store(!paused.is_empty(), Ordering::Relaxed);
     }
 }

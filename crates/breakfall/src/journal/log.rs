@@ -1,13 +1,17 @@
 //! Logs: constant messages, facts as fields, each failure once. Free when nobody listens.
 
 use crate::failure::Gravity;
+use crate::redact::bounded;
 use crate::{Call, FailureReport, Reply, Report};
+
+/// How many bytes of a tool's name a log line shows.
+const NAME: usize = 128;
 
 /// How many characters of a message a log line shows.
 const SHOWN: usize = 200;
 
 pub(super) fn starts(call: &Call) {
-    tracing::info!(tool_name = %call.tool, call_id = %call.id, "Executing tool");
+    tracing::info!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Executing tool");
 }
 
 pub(super) fn ends(call: &Call, report: &Report) {
@@ -15,7 +19,7 @@ pub(super) fn ends(call: &Call, report: &Report) {
         Report::Output(output) => {
             let failed_items = output.problems.len();
             tracing::info!(
-                tool_name = %call.tool,
+                tool_name = bounded(&call.tool, NAME),
                 call_id = %call.id,
                 result_length = output.bytes,
                 failed_items,
@@ -31,7 +35,7 @@ pub(super) fn ends(call: &Call, report: &Report) {
 
 fn unavailable(call: &Call, failure: &FailureReport) {
     tracing::warn!(
-        tool_name = %call.tool,
+        tool_name = bounded(&call.tool, NAME),
         call_id = %call.id,
         kind = failure.kind.name(),
         reference = %failure.reference,
@@ -44,7 +48,7 @@ fn failed(call: &Call, failure: &FailureReport) {
     let (end, _) =
         failure.message.char_indices().nth(SHOWN).unwrap_or((failure.message.len(), ' '));
     tracing::error!(
-        tool_name = %call.tool,
+        tool_name = bounded(&call.tool, NAME),
         call_id = %call.id,
         kind = failure.kind.name(),
         disposition = ?failure.disposition,
@@ -59,7 +63,7 @@ fn failed(call: &Call, failure: &FailureReport) {
 }
 
 pub(super) fn abandoned(call: &Call) {
-    tracing::warn!(tool_name = %call.tool, call_id = %call.id, "Tool call abandoned");
+    tracing::warn!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
 }
 
 pub(crate) fn batch_starts(total: usize) {

@@ -67,6 +67,8 @@ impl Record {
                 + failure.tool.len()
                 + failure.backtrace.as_ref().map_or(0, String::len)
                 + failure.chain.iter().map(String::len).sum::<usize>()
+                + failure.resource.as_ref().map_or(0, String::len)
+                + failure.detail.weight()
         });
         size_of::<Self>()
             + self.id.len()

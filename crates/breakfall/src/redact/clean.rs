@@ -17,3 +17,80 @@ pub(super) fn one_line(text: String) -> String {
 fn unfit(c: char) -> bool {
     c.is_control() || matches!(c, '`' | '\u{2028}' | '\u{2029}')
 }
+
+/// The text as a model and a terminal may read it: without escape sequences, control characters,
+/// and characters that cannot be seen or turn the text around. With how many were removed.
+pub(super) fn readable(text: String) -> (String, usize) {
+    if !text.contains(invisible) {
+        return (text, 0);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    let mut removed = 0;
+    while let Some(at) = rest.find(invisible) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let gone = sequence(rest);
+        removed += rest[..gone].chars().count();
+        rest = &rest[gone..];
+    }
+    out.push_str(rest);
+    (out, removed)
+}
+
+/// How many bytes the sequence or character at the beginning takes.
+fn sequence(text: &str) -> usize {
+    let mut chars = text.char_indices();
+    let Some((_, first)) = chars.next() else { return 0 };
+    let kind = match first {
+        '\u{1b}' => chars.next().map(|(_, c)| c),
+        '\u{9b}' => Some('['),
+        '\u{90}' | '\u{9d}' | '\u{98}' | '\u{9e}' | '\u{9f}' => Some(']'),
+        _ => return first.len_utf8(),
+    };
+    let ends: fn(char) -> bool = match kind {
+        Some('[') => |c| ('@'..='~').contains(&c),
+        // Titles and links end with a bell or a string terminator; a line break ends a broken one.
+        Some(']' | 'P' | 'X' | '^' | '_') => |c| matches!(c, '\u{7}' | '\u{9c}' | '\\' | '\n'),
+        Some(c) => return first.len_utf8() + c.len_utf8(),
+        None => return first.len_utf8(),
+    };
+    let bound = 4096;
+    for (at, c) in chars {
+        if at > bound {
+            return at;
+        }
+        if ends(c) {
+            return if c == '\n' { at } else { at + c.len_utf8() };
+        }
+    }
+    text.len()
+}
+
+fn invisible(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_goes_and_is_counted() {
+        for (text, read, removed) in [
+            ("plain\n\ttext", "plain\n\ttext", 0),
+            ("\u{1b}[31mred\u{1b}[0m", "red", 9),
+            ("\u{1b}]0;title\u{7}x", "x", 10),
+            ("\u{1b}]8;;http://a\u{1b}\\link", "link", 15),
+            ("a\u{202e}b\u{200b}c\u{e0041}", "abc", 3),
+            ("half \u{1b}[3", "half ", 3),
+            ("\u{1b}", "", 1),
+            ("a\r\nb\0", "a\nb", 2),
+        ] {
+            assert_eq!(readable(text.to_owned()), (read.to_owned(), removed), "{text:?}");
+        }
+    }
+}

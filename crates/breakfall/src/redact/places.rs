@@ -10,50 +10,204 @@ use super::entropy::{entropy, is_placeholder};
 
 /// Words that a secret's name ends with, in lower case; separators in a name do not count.
 const NAMES: &[&str] = &[
-    "password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey", "accountkey",
-    "privatekey", "secretkey", "encryptionkey", "signingkey", "masterkey", "sharedkey", "authkey",
-    "sharedaccesskey", "credential", "credentials", "connectionstring", "clientsecret", "sessionid",
-    "sessionkey", "sessiontoken", "authorization", "passcode", "pin", "otp", "dbpass", "userpass",
-    "mysqlpwd", "secretaccesskey", "appsecret", "apisecret", "authtoken", "refreshtoken", "idtoken",
-    "privatetoken", "cookie", "setcookie", "session", "creds", "apitoken", "bearertoken", "accesstoken",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "accountkey",
+    "privatekey",
+    "secretkey",
+    "encryptionkey",
+    "signingkey",
+    "masterkey",
+    "sharedkey",
+    "authkey",
+    "sharedaccesskey",
+    "credential",
+    "credentials",
+    "connectionstring",
+    "clientsecret",
+    "sessionid",
+    "sessionkey",
+    "sessiontoken",
+    "authorization",
+    "passcode",
+    "pin",
+    "otp",
+    "dbpass",
+    "userpass",
+    "mysqlpwd",
+    "secretaccesskey",
+    "appsecret",
+    "apisecret",
+    "authtoken",
+    "refreshtoken",
+    "idtoken",
+    "privatetoken",
+    "cookie",
+    "setcookie",
+    "session",
+    "creds",
+    "apitoken",
+    "bearertoken",
+    "accesstoken",
 ];
 
 /// Names that end like a secret's and hold none.
 const OPEN: &[&str] = &[
-    "publickey", "publictoken", "csrftoken", "nexttoken", "pagetoken", "nextpagetoken",
-    "continuationtoken", "synctoken", "primarykey", "foreignkey", "shippin", "spin", "mappin",
-    "unexpectedtoken", "invalidtoken", "stoppin", "cancellationtoken",
+    "publickey",
+    "publictoken",
+    "csrftoken",
+    "nexttoken",
+    "pagetoken",
+    "nextpagetoken",
+    "continuationtoken",
+    "synctoken",
+    "primarykey",
+    "foreignkey",
+    "shippin",
+    "spin",
+    "mappin",
+    "unexpectedtoken",
+    "invalidtoken",
+    "stoppin",
+    "cancellationtoken",
 ];
 
 /// Words that make a name suspicious, whatever else is in it.
-const SUSPICIOUS: &[&str] =
-    &["access", "auth", "api", "credential", "creds", "key", "passwd", "password", "secret", "token"];
+const SUSPICIOUS: &[&str] = &[
+    "access",
+    "auth",
+    "api",
+    "credential",
+    "creds",
+    "key",
+    "passwd",
+    "password",
+    "secret",
+    "token",
+];
 
 /// What a suspicious name may hold besides, and then holds no secret.
 const HARMLESS: &[&str] = &[
-    "accessib", "accessor", "accessid", "randomaccess", "apiid", "apiname", "apiversion", "rapid",
-    "capital", "author", "authentication", "exchange", "credentialid", "credentialsid",
-    "withcredentials", "bucketkey", "foreignkey", "hotkey", "idxkey", "naturalkey", "primarykey",
-    "pubkey", "publickey", "schemakey", "sequencekey", "turkey", "monkey", "keyalias", "keyboard",
-    "keycode", "keyframe", "keyid", "keylength", "keymesh", "keyname", "keypair", "keypress",
-    "keyring", "keyselector", "keysignature", "keysize", "keystone", "keystore", "keyword", "keyup",
-    "keydown", "keyleft", "keyright", "keyvault", "keytab", "keyhash", "keying", "keyfile",
-    "keychars", "keystr", "secretlength", "secretname", "secretsize", "usersecretsid", "csrftoken",
-    "jsonwebtoken", "endpoint", "tokenfile", "tokenurl", "tokenuri", "apiurl", "apiuri",
-    "credentialsurl", "publictoken", "tokencount", "tokentype", "tokenlimit", "maxtoken",
-    "authmode", "authtype", "version", "checksum", "blindkey", "apijar",
+    "accessib",
+    "accessor",
+    "accessid",
+    "randomaccess",
+    "apiid",
+    "apiname",
+    "apiversion",
+    "rapid",
+    "capital",
+    "author",
+    "authentication",
+    "exchange",
+    "credentialid",
+    "credentialsid",
+    "withcredentials",
+    "bucketkey",
+    "foreignkey",
+    "hotkey",
+    "idxkey",
+    "naturalkey",
+    "primarykey",
+    "pubkey",
+    "publickey",
+    "schemakey",
+    "sequencekey",
+    "turkey",
+    "monkey",
+    "keyalias",
+    "keyboard",
+    "keycode",
+    "keyframe",
+    "keyid",
+    "keylength",
+    "keymesh",
+    "keyname",
+    "keypair",
+    "keypress",
+    "keyring",
+    "keyselector",
+    "keysignature",
+    "keysize",
+    "keystone",
+    "keystore",
+    "keyword",
+    "keyup",
+    "keydown",
+    "keyleft",
+    "keyright",
+    "keyvault",
+    "keytab",
+    "keyhash",
+    "keying",
+    "keyfile",
+    "keychars",
+    "keystr",
+    "secretlength",
+    "secretname",
+    "secretsize",
+    "usersecretsid",
+    "csrftoken",
+    "jsonwebtoken",
+    "endpoint",
+    "tokenfile",
+    "tokenurl",
+    "tokenuri",
+    "apiurl",
+    "apiuri",
+    "credentialsurl",
+    "publictoken",
+    "tokencount",
+    "tokentype",
+    "tokenlimit",
+    "maxtoken",
+    "authmode",
+    "authtype",
+    "version",
+    "checksum",
+    "blindkey",
+    "apijar",
 ];
+
+/// The longest secret in a place, and how far a key's lines are followed.
+const LONGEST: usize = 4 << 10;
+const KEY: usize = 64 << 10;
 
 /// What may announce a place.
 static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
         .build([
-            "pass", "pwd", "secret", "token", "key", "cred", "connection", "session", "auth", "pin",
-            "otp", "cookie", "private key", "access", "api",
+            "pass",
+            "pwd",
+            "secret",
+            "token",
+            "key",
+            "cred",
+            "connection",
+            "session",
+            "auth",
+            "pin",
+            "otp",
+            "cookie",
+            "private key",
+            "access",
+            "api",
         ])
         .ok()
 });
+
+/// Whether what stands under this name is a secret.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let folded = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
+    label(folded.collect::<String>().trim_end_matches(|c: char| c.is_ascii_digit())).is_some()
+}
 
 /// Every secret in such a place.
 pub(super) fn find<'s>(text: &str, found: &mut Vec<Span<'s>>) {
@@ -65,8 +219,7 @@ pub(super) fn find<'s>(text: &str, found: &mut Vec<Span<'s>>) {
         } else if hit.start() >= until
             && let Some((name, sign)) = name_around(text, hit.start())
         {
-            until = sign;
-            assigned(text, &name, sign, found);
+            until = assigned(text, &name, sign, found).unwrap_or(sign);
         }
     }
 }
@@ -93,37 +246,42 @@ fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
     let suspicious = SUSPICIOUS.iter().any(|word| match *word {
         "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
         word => name.contains(word),
-    })
-        && !HARMLESS.iter().any(|word| name.contains(word));
+    }) && !HARMLESS.iter().any(|word| name.contains(word));
     (suspicious || label(&name).is_some()).then_some((name, end))
 }
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
-fn assigned<'s>(text: &str, name: &str, end: usize, found: &mut Vec<Span<'s>>) {
+/// Gives back the end of the secret, when it found one.
+fn assigned<'s>(text: &str, name: &str, end: usize, found: &mut Vec<Span<'s>>) -> Option<usize> {
     let rest = &text[end..];
     let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
     let quoted_name = after.len() < rest.len();
     let after = past_type(after.trim_start_matches([' ', '\t']));
-    let Some(sign) = SIGNS.iter().find(|sign| after.starts_with(**sign)) else { return };
+    let sign = SIGNS.iter().find(|sign| after.starts_with(**sign))?;
     // `setProperty("NAME", "value")` assigns; a list does not.
     let argument = *sign == ",";
     if *sign == "==" || argument && !(quoted_name && in_a_call(&text[..end])) {
-        return;
+        return None;
     }
     let value = after[sign.len()..].trim_start_matches([' ', '\t', '=']);
     let spaced = value.len() < after.len() - sign.len();
     let start = text.len() - value.len();
     if name.ends_with("cookie") {
-        return cookie(text, start, found);
+        cookie(text, start, found);
+        return None;
     }
     let opening = value.len() - value.trim_start_matches(['\\', 'b', 'r', 'f']).len();
     let (start, value, quoted) = match value[opening..].chars().next() {
         Some(quote @ ('"' | '\'' | '`')) => {
             let inside = start + opening + 1;
-            (inside, &text[inside..inside + quoted_length(&text[inside..], quote, opening > 0)], true)
+            (
+                inside,
+                &text[inside..inside + quoted_length(&text[inside..], quote, opening > 0)],
+                true,
+            )
         }
         Some(_) => (start, &value[..bare_length(value)], false),
-        None => return,
+        None => return None,
     };
     let scheme = value.len() - skip_scheme(value).len();
     let (start, value) = (start + scheme, &value[scheme..]);
@@ -135,6 +293,7 @@ fn assigned<'s>(text: &str, name: &str, end: usize, found: &mut Vec<Span<'s>>) {
     if looks_generic(value) && !HARMLESS.iter().any(|word| name.contains(word)) {
         found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
     }
+    found.last().filter(|last| last.start == start).map(|last| last.end)
 }
 
 /// Whether a quoted name is the first argument of a call.
@@ -143,8 +302,7 @@ fn in_a_call(before: &str) -> bool {
 }
 
 /// What may stand between a name and its value, the longer first.
-const SIGNS: &[&str] =
-    &[":::=", "::=", ":=", "?=", ".=", "+=", "=>", "==", "=", ":", ",", "||"];
+const SIGNS: &[&str] = &[":::=", "::=", ":=", "?=", ".=", "+=", "=>", "==", "=", ":", ",", "||"];
 
 /// Past the type of a declaration: `token string = "x"`.
 fn past_type(text: &str) -> &str {
@@ -196,8 +354,15 @@ fn quoted_length(inside: &str, quote: char, escaped: bool) -> usize {
 }
 
 fn bare_length(value: &str) -> usize {
+    let value = super::bounded(value, LONGEST);
     value
-        .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&' | ')' | '}' | ']' | '`' | '<' | '>' | '|'))
+        .find(|c: char| {
+            c.is_whitespace()
+                || matches!(
+                    c,
+                    '"' | '\'' | ',' | ';' | '&' | ')' | '}' | ']' | '`' | '<' | '>' | '|'
+                )
+        })
         .unwrap_or(value.len())
 }
 
@@ -212,20 +377,28 @@ fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
     let digits = has(|c| c.is_ascii_digit());
     if value.contains(char::is_whitespace) {
         // A sentence about the field, unless it is as irregular as a passphrase.
-        return quoted && digits && letters && value.len() < 80 && entropy(value) > 3.5 && !value.ends_with('.');
+        return quoted
+            && digits
+            && letters
+            && value.len() < 80
+            && entropy(value) > 3.5
+            && !value.ends_with('.');
     }
     if value.contains("://") || value.contains("()") || value.starts_with('/') {
         return false;
     }
     if prose {
-        return (letters && digits && value.len() >= 6 && !value.contains('/')) || value.len() >= 20 && entropy(value) > 3.5;
+        return (letters && digits && value.len() >= 6 && !value.contains('/'))
+            || value.len() >= 20 && entropy(value) > 3.5;
     }
     letters || value.len() >= 4
 }
 
 /// What a secret under this name is called; nothing where the name alone does not tell.
 fn label(name: &str) -> Option<&'static str> {
-    let known = NAMES.iter().filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
+    let known = NAMES
+        .iter()
+        .filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
     let known = known.max_by_key(|known| known.len()).copied();
     known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
 }
@@ -251,25 +424,33 @@ fn cookie(text: &str, start: usize, found: &mut Vec<Span<'_>>) {
 /// as far as the key reaches.
 fn private_key<'s>(text: &str, at: usize, found: &mut Vec<Span<'s>>) {
     const NAME: &str = "private-key";
-    let begin = text[..at].rfind("-----BEGIN").filter(|begin| at - begin < 120);
-    if let Some(begin) = begin {
-        let body = at + text[at..].find("-----").map_or(0, |dashes| dashes + 5);
-        let end = match text[body..].find("-----END") {
-            Some(end) if text[body..body + end].bytes().all(|b| is_key(b) || b"-:,.".contains(&b)) => {
+    if found.last().is_some_and(|known| known.name == NAME && at < known.end) {
+        return;
+    }
+    let near = text.ceil_char_boundary(at.saturating_sub(120));
+    let rest = super::bounded(&text[at..], KEY);
+    if let Some(begin) = text[near..at].rfind("-----BEGIN").map(|begin| near + begin) {
+        let body = at + rest.find("-----").map_or(0, |dashes| dashes + 5);
+        let rest = super::bounded(&text[body..], KEY);
+        let end = match rest.find("-----END") {
+            Some(end) if rest[..end].bytes().all(|b| is_key(b) || b"-:,.".contains(&b)) => {
                 let closing = body + end + 8;
-                closing + text[closing..].find("-----").map_or(0, |dashes| dashes + 5)
+                closing
+                    + super::bounded(&text[closing..], 120)
+                        .find("-----")
+                        .map_or(0, |dashes| dashes + 5)
             }
-            _ => body + text[body..].bytes().take_while(|byte| is_key(*byte)).count(),
+            _ => body + rest.bytes().take_while(|byte| is_key(*byte)).count(),
         };
-        let longest = text[body..end].split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c))).map(str::len).max();
-        if longest.unwrap_or(0) >= 16 {
+        let runs =
+            text[body..end].split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c)));
+        if runs.map(str::len).max().unwrap_or(0) >= 16 {
             found.push(Span { start: begin, end, name: NAME });
         }
-    } else if let Some(closing) = text[..at].rfind("-----END").filter(|end| at - end < 120) {
-        let body = text[..closing].bytes().rev().take_while(|byte| is_key(*byte)).count();
-        let start = text.ceil_char_boundary(closing - body);
-        if body > 16 && !found.iter().any(|known| known.start <= start && known.end >= closing) {
-            found.push(Span { start, end: closing, name: NAME });
+    } else if let Some(closing) = text[near..at].rfind("-----END").map(|end| near + end) {
+        let body = text[..closing].bytes().rev().take(KEY).take_while(|byte| is_key(*byte)).count();
+        if body > 16 {
+            found.push(Span { start: closing - body, end: closing, name: NAME });
         }
     }
 }

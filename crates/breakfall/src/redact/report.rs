@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::{Advice, Detail, Disposition, FailureKind, Provenance, Reference};
+use super::Terms;
+use crate::{Advice, Detail, Disposition, Failure, FailureKind, Provenance, Reference};
 
 /// The safe account of a call: what came of it, without secrets and of bounded size.
 #[derive(Clone, Debug)]
@@ -74,6 +75,8 @@ pub struct FailureReport {
     pub chain: Vec<String>,
     /// Where it happened, when a backtrace was asked for.
     pub backtrace: Option<String>,
+    /// How many characters of the words could not be seen and were removed.
+    pub removed_characters: usize,
 }
 
 impl FailureReport {
@@ -84,6 +87,31 @@ impl FailureReport {
 }
 
 impl Report {
+    /// The account of a fault of ours, when the account of the call could not be given.
+    pub(crate) fn broken(terms: &Terms, fault: &Failure) -> Self {
+        let kind = fault.kind();
+        let tool: String = terms.tool.chars().filter(char::is_ascii_graphic).take(64).collect();
+        Self::Failure(Box::new(FailureReport {
+            disposition: terms.dispositions.of(terms.tool, kind),
+            advice: Advice::TellAPerson,
+            reference: Reference::of(kind, &tool, ""),
+            provenance: Provenance::Hidden,
+            message: "the account of this call could not be given".to_owned(),
+            error_type: Cow::Borrowed(kind.type_name()),
+            resource: None,
+            status: None,
+            wait: None,
+            detail: Detail::None,
+            attempts: 1,
+            may_have_taken_effect: false,
+            chain: Vec::new(),
+            backtrace: None,
+            removed_characters: 0,
+            tool,
+            kind,
+        }))
+    }
+
     /// The failure, when the call did not succeed.
     pub fn failure(&self) -> Option<&FailureReport> {
         match self {

@@ -27,9 +27,22 @@ const END: &str = r"(?:[^\w.\-/+=]|\.(?:[^\w]|$)|\\[nr]|$)";
 
 /// Keys that stand in public documents and open nothing, by fingerprint.
 const PUBLIC: &[u32] = &[
-    0x739d_dd87, 0xf095_1274, 0x0af7_ca9d, 0x4e13_51cb, 0xb878_2c2e, 0x965b_d60a, 0x1845_a427,
-    0x00d9_b068, 0xaf8f_ab00, 0x722e_f8d0, 0xc8a5_10e9, 0x1751_c16c, 0xf50c_0e72, 0x6a41_f911,
-    0x8ee1_d847, 0xb188_7211,
+    0x739d_dd87,
+    0xf095_1274,
+    0x0af7_ca9d,
+    0x4e13_51cb,
+    0xb878_2c2e,
+    0x965b_d60a,
+    0x1845_a427,
+    0x00d9_b068,
+    0xaf8f_ab00,
+    0x722e_f8d0,
+    0xc8a5_10e9,
+    0x1751_c16c,
+    0xf50c_0e72,
+    0x6a41_f911,
+    0x8ee1_d847,
+    0xb188_7211,
 ];
 
 /// One shape.
@@ -111,7 +124,8 @@ impl SecretRule {
                 .collect(),
         };
         // The empty keyword stands everywhere.
-        let keywords = if self.keywords.is_empty() { vec![String::new()] } else { self.keywords.clone() };
+        let keywords =
+            if self.keywords.is_empty() { vec![String::new()] } else { self.keywords.clone() };
         Ok((shape, keywords))
     }
 }
@@ -206,7 +220,9 @@ fn window_end(text: &str, hit: usize) -> usize {
 
 impl Shape {
     fn find<'s>(&'s self, text: &str, from: usize, until: usize, found: &mut Vec<Span<'s>>) {
-        let Some(regex) = self.regex.get_or_init(|| compile(&self.pattern)).as_ref() else { return };
+        let Some(regex) = self.regex.get_or_init(|| compile(&self.pattern)).as_ref() else {
+            return;
+        };
         let mut captures = regex.create_captures();
         let mut at = from;
         while at < until {
@@ -216,10 +232,8 @@ impl Shape {
                 .find_map(|group| captures.get_group(group))
                 .map_or(whole.range(), |group| group.start..group.end);
             at = secret.end.max(whole.start() + 1);
-            let (start, end) = (
-                text.ceil_char_boundary(secret.start),
-                text.floor_char_boundary(secret.end),
-            );
+            let (start, end) =
+                (text.ceil_char_boundary(secret.start), text.floor_char_boundary(secret.end));
             if start < end && self.is_secret(&text[start..end]) {
                 found.push(Span { start, end, name: &self.name });
             }
@@ -242,7 +256,10 @@ fn compile(pattern: &str) -> Option<Regex> {
     Regex::builder()
         .syntax(syntax::Config::new().unicode(false).utf8(false))
         .configure(
-            Regex::config().utf8_empty(false).nfa_size_limit(Some(4 << 20)).hybrid_cache_capacity(256 << 10),
+            Regex::config()
+                .utf8_empty(false)
+                .nfa_size_limit(Some(4 << 20))
+                .hybrid_cache_capacity(256 << 10),
         )
         .build(pattern)
         .ok()

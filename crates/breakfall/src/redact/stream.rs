@@ -31,7 +31,8 @@ impl RedactingStream {
         let spans = self.redactor.find(&self.held);
         let mut cut = self.held.floor_char_boundary(self.held.len() - KEPT_BACK);
         // Not within a secret, and at the end of a line where there is one.
-        let within = |at: usize| spans.iter().filter(|s| s.start < at && at <= s.end).map(|s| s.start).min();
+        let within =
+            |at: usize| spans.iter().filter(|s| s.start < at && at <= s.end).map(|s| s.start).min();
         if let Some(line) = self.held[..cut].rfind('\n').filter(|line| cut - line < KEPT_BACK) {
             cut = line + 1;
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{BoxFuture, Context, Entry, IntoOutput, Tool, ToolSpec};
 use crate::attempt::panics;
-use crate::{Arguments, Detail, Failure, FailureKind, Outcome, Problem};
+use crate::{Arguments, Detail, Failure, FailureKind, IntoFailure, Outcome, Problem};
 
 /// A tool from an async function of one argument struct.
 ///
@@ -30,7 +30,7 @@ pub fn function<A, T, E, Fut>(
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     T: IntoOutput + 'static,
-    E: Into<Failure> + 'static,
+    E: IntoFailure + 'static,
     Fut: Future<Output = Result<T, E>> + Send + 'static,
 {
     ToolSpec::new(name, description)
@@ -48,7 +48,7 @@ pub fn blocking<A, T, E>(
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     T: IntoOutput + 'static,
-    E: Into<Failure> + 'static,
+    E: IntoFailure + 'static,
 {
     ToolSpec::new(name, description)
         .schema(schema_of::<A>())
@@ -69,12 +69,13 @@ where
     F: Fn(A) -> Fut + Send + Sync + 'static,
     A: DeserializeOwned + Send + 'static,
     T: IntoOutput + 'static,
-    E: Into<Failure> + 'static,
+    E: IntoFailure + 'static,
     Fut: Future<Output = Result<T, E>> + Send + 'static,
 {
     fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
-            let output = (self.function)(typed(arguments)?).await.map_err(Into::into)?;
+            let output =
+                (self.function)(typed(arguments)?).await.map_err(IntoFailure::into_failure)?;
             output.into_output()
         })
     }
@@ -90,14 +91,16 @@ where
     F: Fn(A) -> Result<T, E> + Clone + Send + Sync + 'static,
     A: DeserializeOwned + Send + 'static,
     T: IntoOutput + 'static,
-    E: Into<Failure> + 'static,
+    E: IntoFailure + 'static,
 {
     fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let arguments = typed(arguments)?;
             let function = self.function.clone();
             panics::on_a_blocking_thread(move || {
-                function(arguments).map_err(Into::into).and_then(IntoOutput::into_output)
+                function(arguments)
+                    .map_err(IntoFailure::into_failure)
+                    .and_then(IntoOutput::into_output)
             })
             .await
         })
@@ -107,8 +110,7 @@ where
 /// The schema accepted these arguments; serde has the last word.
 fn typed<A: DeserializeOwned>(arguments: &Arguments) -> Result<A, Failure> {
     A::deserialize(arguments.value()).map_err(|error| {
-        let problem =
-            Problem { path: String::new(), expected: error.to_string(), got: None, nearest: None };
+        let problem = Problem { remark: Some(error.to_string()), ..Problem::default() };
         Failure::found(
             FailureKind::InvalidArguments,
             Detail::Arguments { problems: vec![problem], correction: None },

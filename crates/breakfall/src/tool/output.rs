@@ -5,6 +5,7 @@ use std::any::Any;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::check::{MAX_DEPTH, deeper_than, take_apart};
 use crate::{Failure, Outcome};
 
 /// What a tool returned. It may carry problems beside it: a partial success.
@@ -46,6 +47,10 @@ impl Output {
     pub fn json(value: impl Into<Value>) -> Self {
         let content = match value.into() {
             Value::String(text) => Content::Text(text),
+            value if deeper_than(&value, MAX_DEPTH) => {
+                take_apart(value);
+                Content::Text(format!("[a value nested more than {MAX_DEPTH} levels deep]"))
+            }
             value => Content::Json(value),
         };
         Self { content, problems: Vec::new(), items: None }
@@ -100,6 +105,9 @@ impl<T: Serialize + Send + 'static> IntoOutput for T {
         let mut value = Some(self);
         if let Some(text) = (&mut value as &mut dyn Any).downcast_mut::<Option<String>>() {
             return Ok(Output::text(text.take().unwrap_or_default()));
+        }
+        if (&value as &dyn Any).is::<Option<()>>() {
+            return Ok(Output::text("done"));
         }
         serde_json::to_value(value).map(Output::json).map_err(|error| {
             Failure::internal("the tool's result cannot be written as JSON").caused_by(error)

@@ -6,13 +6,27 @@ use serde_json::{Value, json};
 use super::{Voice, plain};
 use crate::{Advice, Detail, FailureReport, OutputReport};
 
+/// The longest answer.
+const LONGEST: usize = 1_900;
+
 /// The facts as JSON.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Json;
 
 impl Voice for Json {
     fn failure(&self, failure: &FailureReport) -> String {
-        object(failure).to_string()
+        let mut object = object(failure);
+        // Cut in the middle it would be no JSON: what is least needed goes first.
+        for part in ["correction", "problems", "callable", "fact"] {
+            if object.to_string().len() <= LONGEST {
+                break;
+            }
+            match &mut object[part] {
+                Value::Array(items) if items.len() > 5 => items.truncate(5),
+                other => *other = Value::Null,
+            }
+        }
+        object.to_string()
     }
 
     fn partial(&self, output: &OutputReport) -> String {

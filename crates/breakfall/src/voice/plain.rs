@@ -8,8 +8,11 @@ use crate::{
     Advice, Correction, Detail, FailureKind, FailureReport, OutputReport, Problem, Provenance,
 };
 
+/// The most bytes that a list of problems takes.
+const PROBLEMS: usize = 1_200;
+
 /// The largest correction that is worth its tokens.
-const CORRECTION: usize = 1 << 10;
+const CORRECTION: usize = 600;
 
 /// A fact, then whose move it is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,7 +81,7 @@ fn fact(failure: &FailureReport) -> String {
         },
         K::InvalidOutput => format!("`{tool}` answered with something unreadable."),
         K::Execution => format!("`{tool}` failed."),
-        K::Internal => format!("`{tool}` failed because of a fault inside it."),
+        K::Internal => format!("`{tool}` failed because of a fault inside it{effect}."),
         K::Repeated => match failure.detail {
             Detail::Times(times) => {
                 format!("`{tool}` failed {times} times with these arguments and was not run again.")
@@ -159,7 +162,7 @@ fn callable(detail: &Detail) -> String {
         Detail::Names { callable, total, .. } if callable.len() == *total => {
             format!("Call one of: {}.", names(callable))
         }
-        Detail::Names { callable, total, .. } if !callable.is_empty() => {
+        Detail::Names { nearest, callable, total } if !nearest.is_empty() => {
             format!("Call one of these, the nearest of {total} tools: {}.", names(callable))
         }
         _ => "Call one of the tools you were given.".to_owned(),
@@ -170,10 +173,17 @@ fn arguments(tool: &str, detail: &Detail) -> String {
     let Detail::Arguments { problems, .. } = detail else {
         return format!("`{tool}` did not accept its arguments.");
     };
+    if problems.is_empty() {
+        return format!("`{tool}` did not accept its arguments.");
+    }
     let mut text = format!("`{tool}` did not accept its arguments:");
-    for problem in problems {
-        text.push_str("\n- ");
-        text.push_str(&line(problem));
+    for (told, problem) in problems.iter().enumerate() {
+        let line = line(problem);
+        if text.len() + line.len() > PROBLEMS {
+            let _ = write!(text, "\n- and {} more", problems.len() - told);
+            break;
+        }
+        let _ = write!(text, "\n- {line}");
     }
     text
 }
@@ -184,6 +194,9 @@ pub(super) fn line(problem: &Problem) -> String {
         "" => "the arguments".to_owned(),
         path => format!("`{path}`"),
     };
+    if let Some(remark) = &problem.remark {
+        return format!("{place}: {remark}");
+    }
     match (&problem.nearest, &problem.got) {
         (Some(nearest), _) => format!("{place} is not an argument; nearest: `{nearest}`"),
         (None, Some(got)) => format!("{place}: expected {}, got `{got}`", problem.expected),
@@ -193,7 +206,7 @@ pub(super) fn line(problem: &Problem) -> String {
 
 fn correction(detail: &Detail) -> String {
     let plain = "Correct the arguments and call it again.".to_owned();
-    let Detail::Arguments { correction: Some(Correction { arguments, made_up }), .. } = detail
+    let Detail::Arguments { correction: Some(Correction { arguments, made_up, .. }), .. } = detail
     else {
         return plain;
     };
@@ -204,10 +217,11 @@ fn correction(detail: &Detail) -> String {
     if made_up.is_empty() {
         return format!("Call it again like this: `{call}`.");
     }
-    format!(
+    let text = format!(
         "Call it again in this shape: `{call}`. Made up, put the real values there: {}.",
         names(made_up)
-    )
+    );
+    if text.len() <= CORRECTION { text } else { plain }
 }
 
 fn names(names: &[String]) -> String {
@@ -249,7 +263,7 @@ pub(super) fn partial(output: &OutputReport) -> String {
 pub(super) fn brief(failure: &FailureReport) -> String {
     use FailureKind as K;
     if let Some(said) = failure.said() {
-        return said.to_owned();
+        return said.lines().collect::<Vec<_>>().join(" ");
     }
     if let Detail::Arguments { problems, .. } = &failure.detail
         && !problems.is_empty()

@@ -102,9 +102,12 @@ impl Reply {
         self.failure().map(|failure| failure.kind)
     }
 
-    /// Whether the run goes on, when the call failed.
+    /// Whether the run goes on, when the call or an item of it failed.
     pub fn disposition(&self) -> Option<Disposition> {
-        self.failure().map(|failure| failure.disposition)
+        match &self.report {
+            Report::Failure(failure) => Some(failure.disposition),
+            Report::Output(output) => output.problems.iter().map(|p| p.failure.disposition).max(),
+        }
     }
 
     /// Whether the run must stop.

@@ -34,15 +34,25 @@ pub fn message(reply: &Reply) -> Value {
 /// The calls among the output items of a response.
 pub fn response_calls(output: &Value) -> Result<Vec<Call>, Error> {
     let items = items(output, "output", "an OpenAI response")?;
-    let calls = items.iter().filter(|item| is(item, "function_call"));
-    Ok(calls
-        .map(|item| {
-            Call::new(text(item, "call_id"), text(item, "name"), arguments(item, "arguments"))
-        })
-        .collect())
+    let call = |item: &Value| {
+        let arguments = if is(item, "custom_tool_call") {
+            RawArguments::Json(json!({ "input": text(item, "input") }))
+        } else if is(item, "function_call") {
+            arguments(item, "arguments")
+        } else {
+            return None;
+        };
+        Some(Call::new(text(item, "call_id"), text(item, "name"), arguments))
+    };
+    Ok(items.iter().filter_map(call).collect())
 }
 
-/// The input item that answers a call of a response.
+/// The input item that answers a function call of a response.
 pub fn response_item(reply: &Reply) -> Value {
     json!({ "type": "function_call_output", "call_id": reply.id, "output": reply.text })
+}
+
+/// The input item that answers a call of a custom tool.
+pub fn response_custom_item(reply: &Reply) -> Value {
+    json!({ "type": "custom_tool_call_output", "call_id": reply.id, "output": reply.text })
 }
