@@ -14,6 +14,7 @@ mod segment;
 mod silent;
 mod types;
 mod wait;
+mod words;
 
 pub(crate) use codes::http_status;
 pub use explain::{Explanation, explain};
@@ -21,6 +22,8 @@ pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};
 pub use silent::{Silent, silent};
 pub(crate) use types::{by_type, causes, short_type_name};
+#[doc(hidden)]
+pub use words::features;
 
 use crate::{Failure, FailureKind, Provenance};
 

@@ -46,6 +46,8 @@ pub use breakfall_macros::tool;
 pub use attempt::{Checking, Policy, Repair};
 pub use call::{Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
+#[doc(hidden)]
+pub use classify::features;
 pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
 pub use config::Preset;
 pub use error::Error;

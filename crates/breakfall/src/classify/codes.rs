@@ -44,6 +44,7 @@ pub(super) fn overrides(status: u16, kind: FailureKind) -> bool {
 pub(super) fn code_overrides(status: u16, kind: FailureKind) -> bool {
     overrides(status, kind)
         || status == 409 && matches!(kind, K::NotFound | K::Permission | K::Authentication)
+        || status == 503 && kind == K::Timeout
         || status == 405 && matches!(kind, K::Conflict | K::Precondition)
 }
 
@@ -86,7 +87,7 @@ pub(super) fn grpc(name: &str) -> Option<FailureKind> {
         name.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_ascii_uppercase();
     Some(match folded.as_str() {
         "CANCELLED" | "CANCELED" => K::Cancelled,
-        "UNKNOWN" | "DATALOSS" => K::Internal,
+        "DATALOSS" => K::Internal,
         "INTERNAL" => K::Upstream,
         "INVALIDARGUMENT" | "OUTOFRANGE" => K::InvalidArguments,
         "DEADLINEEXCEEDED" => K::Timeout,

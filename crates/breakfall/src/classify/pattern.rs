@@ -57,9 +57,4 @@ impl Pattern {
         let range = group.map_or(whole.range(), |group| group.start..group.end);
         Some((range, whole.end()))
     }
-
-    #[cfg(test)]
-    pub(super) fn compiles(&self) -> bool {
-        self.find("").is_some() || self.regex.get().is_some_and(Option::is_some)
-    }
 }

@@ -14,7 +14,8 @@ impl Quotes {
     pub(super) fn of(text: &str) -> Self {
         let mut quotes = Vec::new();
         let mut at = 0;
-        while let Some(found) = text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「', '['])
+        while let Some(found) =
+            text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「', '[', '<'])
         {
             let open = at + found;
             let Some(mark) = text[open..].chars().next() else { break };
@@ -27,10 +28,14 @@ impl Quotes {
             }
             if let Some(end) = closing(text, inside, mark) {
                 // A name in brackets, not a list or a remark.
-                let begins = before.is_none_or(|c| c == '\n');
-                let listed = mark == '['
+                // Only a name that stands behind a word of the sentence, not a tag or a code.
+                let begins = !text[..open].ends_with(|c: char| c == ' ')
+                    || text[inside..end]
+                        .chars()
+                        .all(|c| c.is_ascii_uppercase() || "_-".contains(c));
+                let listed = (mark == '[' || mark == '<')
                     && (begins
-                        || text[inside..end].contains([' ', ',', '\'', '"', '='])
+                        || text[inside..end].contains([' ', ',', '\'', '"', '=', '/', '<'])
                         || end - inside < 3);
                 if listed {
                     continue;
@@ -64,6 +69,7 @@ fn closing(text: &str, from: usize, mark: char) -> Option<usize> {
         '«' => &['»'],
         '「' => &['」'],
         '[' => &[']'],
+        '<' => &['>'],
         // `make' quotes so, and so does sed.
         '`' => &['`', '\''],
         '"' => &['"'],

@@ -10,7 +10,7 @@ use super::pattern::Pattern;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
 use super::segment::{Segment, bounded};
-use super::{codes, resource, wait};
+use super::{codes, resource, wait, words};
 use crate::{Error, FailureKind, MayPass};
 
 /// What is known of an error that nobody declared.
@@ -206,6 +206,10 @@ impl Reader {
                 let code = evidence.exit_code?;
                 codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
             })
+            .or_else(|| {
+                let (kind, words) = words::kind(said, evidence.type_name)?;
+                Some(Verdict::new(kind, "text.words", words))
+            })
             .unwrap_or_else(|| Verdict {
                 words: None,
                 ..Verdict::new(FailureKind::Execution, "default", "")
@@ -293,9 +297,10 @@ fn about_something(kind: FailureKind) -> bool {
 /// Java's exceptions say nothing but the path or the name.
 fn bare_name(text: &str, kind: FailureKind) -> Option<String> {
     let line = text.trim().lines().next()?;
-    let named = line
-        .rsplit_once(": ")
-        .filter(|(name, _)| names::is_type_name(name.rsplit([' ', ':']).next().unwrap_or(name)));
+    let named = line.rsplit_once(": ").filter(|(name, _)| {
+        let name = name.rsplit([' ', ':']).next().unwrap_or(name);
+        names::is_type_name(name) || names::is_telling(name)
+    });
     let name = match named {
         Some((_, name)) => name,
         None if line.starts_with('/') => line,
@@ -306,10 +311,10 @@ fn bare_name(text: &str, kind: FailureKind) -> Option<String> {
 }
 
 static TEST_REPORTS: Pattern = Pattern::new(
-    r"(?m)(^\s*FAIL\s+\S+\.\w+|Failed Tests \d|^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9]|^FAILED \(|^Failed example:|\b[1-9]\d* (?:tests?|scenarios?|examples?|items?|specs?|steps?|checks?|suites?)?,? ?(?:had )?fail(?:ed|ures?|ing)\b|\b[1-9]\d* failed, \d+ passed|passed, [1-9]\d* failed)",
+    r"(?m)(^\s*FAIL\s+\S+\.\w+|Failed Tests \d|^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9]|^FAILED \(|^Failed example:|^#\s+Failed test|^Result: FAIL|\b[1-9]\d* (?:tests?|scenarios?|examples?|items?|specs?|steps?|checks?|suites?),? (?:had )?fail(?:ed|ures?|ing)\b|\b[1-9]\d* failed, \d+ passed|passed, [1-9]\d* failed)",
 );
 static COMPILER: Pattern = Pattern::new(
-    r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
+    r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^\S+\.\w{1,5}:\d+(?::\d+)? (?:error|warning) |^\S+\.\w{1,5}\(\d+, ?\d+\):? Error:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
 );
 
 /// Reports of tests and compilers quote every kind of error and are none of them.

@@ -37,6 +37,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (ANY, Pattern::new(r"\bspawn (\S+) E[A-Z]+")),
         (ANY, Pattern::new(r" - (\S+) \(Errno::")),
+        (CONFLICT, Pattern::new(r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
         (DENIED, Pattern::new(r"to database '([^'\n]+)'")),
         (CONFLICT, Pattern::new(r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
         (MISSING, Pattern::new(r"cannot load such file -- (\S+)")),
@@ -113,7 +114,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (
             TOOL,
             Pattern::new(
-                r#"(?i)\b(?:unknown tool|no such tool available|unknown function|tool not found|no tool named|no such tool)[:\s]+['"`]?([\w.\-/:]+?)['"`.]?(?:\s|$|\.)"#,
+                r#"(?i)\b(?:unknown tool|no such tool available|unknown function|tool not found|no tool named|no such tool)[:\s]+['"`]?([\w\-/:]+(?:\.[\w\-/:]+)*)"#,
             ),
         ),
         (
@@ -195,6 +196,10 @@ pub(super) fn find(
     ];
     let verb = verb.iter().any(|verb| said.starts_with(verb)) && !said.starts_with("no such file");
     let near = || {
+        let rest = text[words.end..line.end].trim_matches([' ', '.', ':']);
+        if !rest.is_empty() && !rest.contains(' ') {
+            return Some(rest);
+        }
         text[words.end..line.end]
             .split_whitespace()
             .take(5)
@@ -470,6 +475,19 @@ fn tidy(found: &str) -> Option<String> {
         }
         _ => found,
     };
+    // `id=66a1f0`, `x)`
+    let found = match found.split_once('=') {
+        Some((name, value))
+            if !value.is_empty()
+                && !value.contains('=')
+                && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') =>
+        {
+            value
+        }
+        _ => found,
+    };
+    let found = if found.contains('(') { found } else { found.trim_end_matches(')') };
+    let found = if found.contains('[') { found } else { found.trim_end_matches(']') };
     // `No such image: x` was said by someone else.
     let found = match found.split_once(": ") {
         Some((said, rest)) if said.contains(' ') && !rest.contains(' ') => rest,

@@ -30,6 +30,10 @@ pub fn silent(reader: &Reader, text: &str) -> Option<Silent> {
 }
 
 fn in_value(value: &Value) -> Option<String> {
+    // The content blocks of a result: one text block that opens as an error does.
+    if let Some([Value::Object(block)]) = value.as_array().map(Vec::as_slice) {
+        return in_prose(block.get("text")?.as_str()?.trim());
+    }
     let fields = value.as_object()?;
     // A result within the result: MCP's, or a wrapper's.
     if fields.get("isError") == Some(&Value::Bool(true))
@@ -38,7 +42,9 @@ fn in_value(value: &Value) -> Option<String> {
         return Some("`isError` is true".to_owned());
     }
     for name in ["success", "ok", "succeeded"] {
-        if fields.get(name) == Some(&Value::Bool(false)) {
+        let no =
+            fields.get(name).is_some_and(|value| *value == Value::Bool(false) || *value == "false");
+        if no {
             return Some(format!("`{name}` is false"));
         }
     }
@@ -51,13 +57,24 @@ fn in_value(value: &Value) -> Option<String> {
     let has_result = ["data", "result", "results", "items", "output", "value", "content"]
         .iter()
         .any(|name| fields.get(*name).is_some_and(|value| !is_empty(value)));
-    for name in ["error", "errors", "Error", "errorMessage", "error_message", "exception"] {
+    for name in [
+        "error",
+        "errors",
+        "Error",
+        "errorMessage",
+        "errorMessages",
+        "error_message",
+        "error_msg",
+        "exception",
+    ] {
         let Some(error) = fields.get(name).filter(|error| !is_empty(error)) else { continue };
         let tells = match error {
             Value::String(_) => true,
-            Value::Object(inside) => ["message", "code", "type", "reason", "detail"]
-                .iter()
-                .any(|key| inside.contains_key(*key)),
+            Value::Object(inside) => inside.keys().any(|key| {
+                ["message", "code", "type", "reason", "detail"]
+                    .iter()
+                    .any(|known| key.eq_ignore_ascii_case(known))
+            }),
             Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_string()),
             _ => false,
         };
@@ -119,6 +136,14 @@ fn in_prose(text: &str) -> Option<String> {
     ];
     if let Some(opening) = opens.iter().find(|opening| first.starts_with(**opening)) {
         return (lines <= 60).then(|| format!("it opens with `{}`", opening.trim()));
+    }
+    // `Error fetching x: …`
+    let mut words = first.split(' ');
+    if words.next() == Some("Error")
+        && words.next().is_some_and(|word| word.ends_with("ing"))
+        && first.contains(':')
+    {
+        return Some("it opens with `Error …ing`".to_owned());
     }
     let name = first.split([':', ' ', '(']).next().unwrap_or_default();
     let named =

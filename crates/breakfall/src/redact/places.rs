@@ -237,8 +237,8 @@ fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
         .map(|c| c.to_ascii_lowercase())
         .collect();
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
-    if bytes[..at - start].last().is_some_and(|byte| matches!(byte, b'/' | b'\\')) {
-        // The name of a file.
+    if bytes[..at - start].last().is_some_and(|byte| matches!(byte, b'/' | b'\\' | b':')) {
+        // The name of a file, or a part of a longer name.
         return None;
     }
     // `api` begins a word; it also stands in the middle of many.
@@ -384,7 +384,11 @@ fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
             && entropy(value) > 3.5
             && !value.ends_with('.');
     }
-    if value.contains("://") || value.contains("()") || value.starts_with('/') {
+    if value.contains("://")
+        || value.contains("()")
+        || value.starts_with('/')
+        || value.starts_with("arn:")
+    {
         return false;
     }
     if prose {
