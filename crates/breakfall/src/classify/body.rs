@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::pattern::Pattern;
+use super::pattern::{Marked, Pattern};
 use crate::check::mend_value;
 
 /// What a body says.
@@ -20,9 +20,10 @@ pub(super) struct Body {
     pub(super) resource: Option<String>,
 }
 
-static XML_CODE: Pattern = Pattern::new(r"<Code>([A-Za-z0-9.]+)</Code>");
-static XML_MESSAGE: Pattern = Pattern::new(r"(?s)<Message>(.*?)</Message>");
-static XML_RESOURCE: Pattern = Pattern::new(r"<(?:BucketName|Key|Resource)>([^<]+)</");
+static XML_CODE: Pattern = Pattern::new(&["<Code>"], r"<Code>([A-Za-z0-9.]+)</Code>");
+static XML_MESSAGE: Pattern = Pattern::new(&["<Message>"], r"(?s)<Message>(.*?)</Message>");
+static XML_RESOURCE: Pattern =
+    Pattern::new(&["<BucketName", "<Key>", "<Resource"], r"<(?:BucketName|Key|Resource)>([^<]+)</");
 
 /// How many values of a body are looked at.
 const VALUES: usize = 400;
@@ -30,12 +31,13 @@ const VALUES: usize = 400;
 impl Body {
     /// The body of a text: the text itself, or what stands behind a prefix such as
     /// `Error code: 429 - {…}`.
-    pub(super) fn of(text: &str) -> Option<Self> {
-        if let Some(code) = XML_CODE.text(text) {
+    pub(super) fn of(marked: &Marked) -> Option<Self> {
+        let text = marked.text;
+        if let Some(code) = XML_CODE.text(marked) {
             return Some(Self {
                 codes: vec![code.to_owned()],
-                messages: XML_MESSAGE.text(text).map(ToOwned::to_owned).into_iter().collect(),
-                resource: XML_RESOURCE.text(text).map(ToOwned::to_owned),
+                messages: XML_MESSAGE.text(marked).map(ToOwned::to_owned).into_iter().collect(),
+                resource: XML_RESOURCE.text(marked).map(ToOwned::to_owned),
                 ..Self::default()
             });
         }

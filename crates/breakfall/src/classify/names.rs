@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
+
 use crate::FailureKind;
 
 /// What a name tells.
@@ -13,37 +15,31 @@ pub(super) enum Told {
     Otherwise(FailureKind),
 }
 
-struct Row {
-    told: Told,
-    patterns: Vec<Pattern>,
+/// The patterns of the table behind one scan.
+struct Table {
+    /// Each with its row and whether more may stand before or behind it.
+    patterns: Vec<(usize, bool, bool)>,
+    rows: Vec<Told>,
+    automaton: Option<AhoCorasick>,
 }
 
-/// `abc`, `abc*`, `*abc`, `*abc*`.
-struct Pattern {
-    text: &'static str,
-    open_before: bool,
-    open_behind: bool,
-}
-
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    include_str!("names.tsv")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(row)
-        .collect()
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let (mut patterns, mut rows, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    for line in include_str!("names.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let mut fields = line.split('\t');
+        let (Some(kind), Some(sure), Some(all)) = (fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        let Ok(kind) = kind.parse() else { continue };
+        for pattern in all.split(' ') {
+            patterns.push((rows.len(), pattern.starts_with('*'), pattern.ends_with('*')));
+            texts.push(pattern.trim_matches('*'));
+        }
+        rows.push(if sure == "surely" { Told::Surely(kind) } else { Told::Otherwise(kind) });
+    }
+    Table { patterns, rows, automaton: AhoCorasick::new(texts).ok() }
 });
-
-fn row(line: &'static str) -> Option<Row> {
-    let mut fields = line.split('\t');
-    let kind = fields.next()?.parse().ok()?;
-    let told = if fields.next()? == "surely" { Told::Surely(kind) } else { Told::Otherwise(kind) };
-    let patterns = fields.next()?.split(' ').map(|pattern| Pattern {
-        text: pattern.trim_matches('*'),
-        open_before: pattern.starts_with('*'),
-        open_behind: pattern.ends_with('*'),
-    });
-    Some(Row { told, patterns: patterns.collect() })
-}
 
 /// What a name tells, if it is known.
 pub(super) fn tell(name: &str) -> Option<Told> {
@@ -63,19 +59,15 @@ pub(super) fn tell(name: &str) -> Option<Told> {
         .iter()
         .find_map(|ending| folded.strip_suffix(ending).filter(|bare| bare.len() > 3))
         .unwrap_or(&folded);
-    let row = |row: &&Row| row.patterns.iter().any(|p| p.fits(&folded) || p.fits(bare));
-    TABLE.iter().find(row).map(|row| row.told)
-}
-
-impl Pattern {
-    fn fits(&self, name: &str) -> bool {
-        match (self.open_before, self.open_behind) {
-            (false, false) => name == self.text,
-            (false, true) => name.starts_with(self.text),
-            (true, false) => name.ends_with(self.text),
-            (true, true) => name.contains(self.text),
-        }
-    }
+    let ends = [folded.len(), bare.len()];
+    let table = &*TABLE;
+    let hits = table.automaton.as_ref()?.find_overlapping_iter(&folded);
+    let fits = hits.filter_map(|hit| {
+        let (row, open_before, open_behind) = table.patterns[hit.pattern().as_usize()];
+        let fits = (open_before || hit.start() == 0) && (open_behind || ends.contains(&hit.end()));
+        fits.then_some(row)
+    });
+    fits.min().map(|row| table.rows[row])
 }
 
 /// Whether a word is the name of an error's type: `TimeoutError`, `psycopg.errors.UndefinedTable`.

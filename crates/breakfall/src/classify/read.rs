@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::body::Body;
 use super::names::{self, Told};
-use super::pattern::Pattern;
+use super::pattern::{Marked, Pattern};
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
 use super::segment::{Segment, bounded};
@@ -100,19 +100,24 @@ impl Reader {
     pub fn read(&self, evidence: &Evidence) -> Reading {
         let text = bounded(evidence.text);
         let segment = Segment::of(&text);
-        let body = Body::of(segment.text);
+        let marked = Marked::new(segment.text);
+        let body = Body::of(&marked);
         let said =
             body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
         let said = said.as_deref().unwrap_or(segment.text);
         let quotes = Quotes::of(said);
-        let status = evidence.http_status.filter(|status| *status >= 100).or_else(|| {
-            status_in(segment.text).or_else(|| body.as_ref().and_then(|body| body.status))
-        });
-        let verdict = self.decide(evidence, &segment, body.as_ref(), said, &quotes, status);
-        let place = verdict.place.clone().or_else(|| {
-            let of_kind = |quotes: &Quotes| BUILT_IN.find_of(Some(verdict.kind), said, quotes);
-            of_kind(&quotes).or_else(|| of_kind(&Quotes::default())).map(|hit| hit.words)
-        });
+        let status = evidence
+            .http_status
+            .filter(|status| *status >= 100)
+            .or_else(|| status_in(&marked).or_else(|| body.as_ref().and_then(|body| body.status)));
+        let verdict =
+            self.decide(evidence, &segment, &marked, body.as_ref(), said, &quotes, status);
+        let place =
+            verdict.place.clone().filter(|_| resource::is_about(verdict.kind)).or_else(|| {
+                resource::is_about(verdict.kind).then_some(())?;
+                let of_kind = |quotes: &Quotes| BUILT_IN.find_of(Some(verdict.kind), said, quotes);
+                of_kind(&quotes).or_else(|| of_kind(&Quotes::default())).map(|hit| hit.words)
+            });
         let resource = resource::find(verdict.kind, said, place.as_ref(), &quotes)
             .or_else(|| {
                 body.as_ref()
@@ -128,7 +133,7 @@ impl Reader {
             words: verdict.words,
             resource,
             status,
-            wait: wait::wait(&text),
+            wait: wait::wait(&Marked::new(&text)),
         }
     }
 
@@ -136,6 +141,7 @@ impl Reader {
         &self,
         evidence: &Evidence,
         segment: &Segment,
+        marked: &Marked,
         body: Option<&Body>,
         said: &str,
         quotes: &Quotes,
@@ -149,8 +155,7 @@ impl Reader {
                 place: Some(own.words),
             };
         }
-        if let Some(verdict) = report(evidence, segment.text).or_else(|| fixed_code(evidence, body))
-        {
+        if let Some(verdict) = report(evidence, marked).or_else(|| fixed_code(evidence, body)) {
             return verdict;
         }
         let coded = body.and_then(|body| by_code(&body.codes));
@@ -193,7 +198,7 @@ impl Reader {
         let verdict = coded
             .or_else(|| phrase.as_ref().filter(|_| vague.is_some()).map(Verdict::copy))
             .or(vague)
-            .or_else(|| in_text(segment.text))
+            .or_else(|| in_text(marked))
             .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
             .or(sure)
             .or_else(|| weaker(phrase, otherwise()))
@@ -311,14 +316,36 @@ fn bare_name(text: &str, kind: FailureKind) -> Option<String> {
 }
 
 static TEST_REPORTS: Pattern = Pattern::new(
+    &["FAIL", "ail", "not ok", "ERRORS"],
     r"(?m)(^\s*FAIL\s+\S+\.\w+|Failed Tests \d|^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9]|^FAILED \(|^Failed example:|^#\s+Failed test|^Result: FAIL|\b[1-9]\d* (?:tests?|scenarios?|examples?|items?|specs?|steps?|checks?|suites?),? (?:had )?fail(?:ed|ures?|ing)\b|\b[1-9]\d* failed, \d+ passed|passed, [1-9]\d* failed)",
 );
 static COMPILER: Pattern = Pattern::new(
+    &[
+        "rror",
+        "arning",
+        ":1:",
+        ":2:",
+        ":3:",
+        ":4:",
+        ":5:",
+        ":6:",
+        ":7:",
+        ":8:",
+        ":9:",
+        ":0:",
+        "-->",
+        "undefined",
+        "did NOT",
+        "*** [",
+        "characters",
+        "problem",
+    ],
     r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^\S+\.\w{1,5}:\d+(?::\d+)? (?:error|warning) |^\S+\.\w{1,5}\(\d+, ?\d+\):? Error:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
 );
 
 /// Reports of tests and compilers quote every kind of error and are none of them.
-fn report(evidence: &Evidence, text: &str) -> Option<Verdict> {
+fn report(evidence: &Evidence, marked: &Marked) -> Option<Verdict> {
+    let text = marked.text;
     if evidence.http_status.is_some()
         || evidence.json_rpc_code.is_some()
         || text.contains("No such file or directory") && !text.contains("FAILED")
@@ -331,7 +358,7 @@ fn report(evidence: &Evidence, text: &str) -> Option<Verdict> {
     {
         return None;
     }
-    let words = TEST_REPORTS.text(text).or_else(|| COMPILER.text(text))?;
+    let words = TEST_REPORTS.text(marked).or_else(|| COMPILER.text(marked))?;
     Some(Verdict::new(FailureKind::Execution, "report", words))
 }
 
@@ -370,42 +397,57 @@ fn by_code(all: &[String]) -> Option<Verdict> {
     Some(Verdict::new(found.1, "code", found.0.clone()))
 }
 
-static AWS: Pattern = Pattern::new(r"An error occurred \(([A-Za-z0-9.]+)\)");
+static AWS: Pattern =
+    Pattern::new(&["An error occurred ("], r"An error occurred \(([A-Za-z0-9.]+)\)");
 static NAMED_CODE: Pattern = Pattern::new(
+    &["ode"],
     r#"(?:ErrorCode|errorCode|error_code|codeName|npm error code|\bcode)['"]?\s*[:= ]\s*['"]?([A-Z][A-Za-z0-9_]{3,})\b"#,
 );
-static GRPC: Pattern = Pattern::new(r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)");
+static GRPC: Pattern = Pattern::new(
+    &["StatusCode.", "code = ", "grpc-status"],
+    r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)",
+);
 static ERRNO: Pattern = Pattern::new(
+    &["rrno", "os error", "connecting"],
     r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)",
 );
-static WINDOWS: Pattern = Pattern::new(r"\[WinError (\d+)\]");
-static ERRNO_NAME: Pattern =
-    Pattern::new(r"\b((?:E[A-Z]{3,14}|ERR_[A-Z_]+|UND_ERR_[A-Z_]+|EAI_[A-Z]+))\b");
+static WINDOWS: Pattern = Pattern::new(&["WinError"], r"\[WinError (\d+)\]");
+static ERRNO_NAME: Pattern = Pattern::new(
+    &[
+        "EN", "EA", "EC", "EP", "EE", "EI", "ER", "EB", "EH", "ET", "EM", "EX", "ES", "EO", "EU",
+        "ED", "EF", "EJ", "EL", "EW", "UND",
+    ],
+    r"\b((?:E[A-Z]{3,14}|ERR_[A-Z_]+|UND_ERR_[A-Z_]+|EAI_[A-Z]+))\b",
+);
 static SQLSTATE: Pattern = Pattern::new(
+    &["ERROR", "FATAL", "SQL", "Sql", ":  ", ": 0", ": 2", ": 3", ": 4", ": 5"],
     r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)",
 );
-static MYSQL: Pattern = Pattern::new(r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
-static EXIT: Pattern = Pattern::new(r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
-static CURL: Pattern = Pattern::new(r"curl: \((\d+)\)");
+static MYSQL: Pattern =
+    Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
+static EXIT: Pattern =
+    Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
+static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
 
 /// Codes within a text.
-fn in_text(text: &str) -> Option<Verdict> {
+fn in_text(marked: &Marked) -> Option<Verdict> {
+    let text = marked.text;
     let told = |name: &str| match names::tell(name) {
         Some(Told::Surely(kind)) => Some(kind),
         _ => None,
     };
     let by_name = |pattern: &Pattern, rule: &'static str| {
-        let name = pattern.text(text)?;
+        let name = pattern.text(marked)?;
         told(name).map(|kind| Verdict::new(kind, rule, name))
     };
     let by_number =
         |pattern: &Pattern, rule: &'static str, table: fn(i32) -> Option<FailureKind>| {
-            let number = pattern.last(text)?;
+            let number = pattern.last(marked)?;
             table(number.parse().ok()?).map(|kind| Verdict::new(kind, rule, number))
         };
     by_name(&AWS, "code")
         .or_else(|| {
-            GRPC.text(text)
+            GRPC.text(marked)
                 .and_then(|name| codes::grpc(name).map(|kind| Verdict::new(kind, "grpc", name)))
         })
         .or_else(|| {
@@ -414,7 +456,7 @@ fn in_text(text: &str) -> Option<Verdict> {
         })
         .or_else(|| {
             let code =
-                SQLSTATE.text(text).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
+                SQLSTATE.text(marked).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
             let kind = codes::sqlstate(code)?;
             let kind = if code == "57014" && text.contains("user request") {
                 FailureKind::Cancelled
@@ -428,11 +470,11 @@ fn in_text(text: &str) -> Option<Verdict> {
         .or_else(|| by_name(&ERRNO_NAME, "errno"))
         .or_else(|| by_name(&NAMED_CODE, "code"))
         .or_else(|| {
-            let code = EXIT.last(text)?;
+            let code = EXIT.last(marked)?;
             codes::exit(code.parse().ok()?).map(|kind| Verdict::new(kind, "exit-code", code))
         })
         .or_else(|| {
-            let code = CURL.text(text)?;
+            let code = CURL.text(marked)?;
             curl(code.parse().ok()?).map(|kind| Verdict::new(kind, "curl", code))
         })
 }
@@ -470,11 +512,12 @@ fn curl(code: u32) -> Option<FailureKind> {
 }
 
 static STATUS: Pattern = Pattern::new(
+    &["40", "41", "42", "43", "44", "45", "49", "50", "51", "52"],
     r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |\bCode: (\d{3})\.|too many (\d{3}) error|status code from registry (\d{3}))"#,
 );
 
 /// The HTTP status that a text tells as such: never a bare number.
-fn status_in(text: &str) -> Option<u16> {
+fn status_in(text: &Marked) -> Option<u16> {
     let status: u16 = STATUS.last(text)?.parse().ok()?;
     // FTP and mail servers have numbers of their own beyond these.
     (matches!(status, 400..=431 | 444 | 451 | 499..=511 | 520..=529)).then_some(status)
@@ -483,8 +526,10 @@ fn status_in(text: &str) -> Option<u16> {
 /// Could the same call succeed if it were simply repeated?
 fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
     use FailureKind as K;
-    let lower = text.to_ascii_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let says = |words: &[&str]| {
+        let lower = text.to_ascii_lowercase();
+        words.iter().any(|word| lower.contains(word))
+    };
     match verdict.kind {
         K::Conflict
             if says(&[

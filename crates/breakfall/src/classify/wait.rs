@@ -2,23 +2,26 @@
 
 use std::time::Duration;
 
-use super::pattern::Pattern;
+use super::pattern::{Marked, Pattern};
 
 /// Longer waits are taken for a mistake.
 const LONGEST: f64 = 30.0 * 24.0 * 3600.0;
 
 static HEADER: Pattern = Pattern::new(
+    &["etry", "ETRY"],
     r#"(?i)\bretry[-_ ]?(?:after|delay|in)(?:[-_ ]?(?:seconds|secs?|s))?['"]?\s*[:=]?\s*['"]?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h)\s*)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h)?)\b"#,
 );
 static MILLISECONDS: Pattern = Pattern::new(
+    &["ms", "MS", "Ms"],
     r#"(?i)\b(?:retry[-_]?after[-_]?ms|ms(?:before|until|to)(?:next|reset|retry))['"]?\s*[:=]\s*['"]?(\d+)"#,
 );
 static PROSE: Pattern = Pattern::new(
+    &["again", "vailable", "etry", "equest", "ait", "eset", "back", "reak"],
     r"(?i)\b(?:again|available|retry|request|wait|resets?|back|break)\s+(?:in|after|for|at least|another)?\s*(?:about\s+|approximately\s+)?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d),?\s*(?:and\s+)?)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d))\b",
 );
 
 /// The wait a text asks for.
-pub(super) fn wait(text: &str) -> Option<Duration> {
+pub(super) fn wait(text: &Marked) -> Option<Duration> {
     if let Some(number) = MILLISECONDS.text(text) {
         return sensible(number.parse::<f64>().ok()? / 1000.0);
     }
@@ -54,7 +57,7 @@ fn sensible(seconds: f64) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::wait;
+    use super::{Marked, wait};
 
     #[test]
     fn waits_are_read_in_every_form() {
@@ -71,7 +74,11 @@ mod tests {
             ("Too Many Requests (retry after 120s)", 120.0),
             ("retry-after-ms: 1500", 1.5),
         ] {
-            assert_eq!(wait(text).map(|wait| wait.as_secs_f64()), Some(seconds), "{text}");
+            assert_eq!(
+                wait(&Marked::new(text)).map(|wait| wait.as_secs_f64()),
+                Some(seconds),
+                "{text}"
+            );
         }
     }
 
@@ -85,7 +92,7 @@ mod tests {
             "timeout of 300ms exceeded",
             "waited for 3 apples",
         ] {
-            assert_eq!(wait(text), None, "{text}");
+            assert_eq!(wait(&Marked::new(text)), None, "{text}");
         }
     }
 }

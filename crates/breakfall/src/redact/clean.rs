@@ -21,7 +21,8 @@ fn unfit(c: char) -> bool {
 /// The text as a model and a terminal may read it: without escape sequences, control characters,
 /// and characters that cannot be seen or turn the text around. With how many were removed.
 pub(super) fn readable(text: String) -> (String, usize) {
-    if !text.contains(invisible) {
+    let plain = |byte: u8| matches!(byte, 0x20..=0x7e | b'\n' | b'\t');
+    if text.bytes().all(plain) || !text.contains(invisible) {
         return (text, 0);
     }
     let mut out = String::with_capacity(text.len());

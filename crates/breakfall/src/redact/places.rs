@@ -230,6 +230,11 @@ fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
     let bytes = text.as_bytes();
     let start = bytes[..at].iter().rev().take(64).take_while(|byte| part(byte)).count();
     let end = at + bytes[at..].iter().take(64).take_while(|byte| part(byte)).count();
+    // Most words are followed by no sign at all.
+    let behind = &bytes[end..bytes.len().min(end + 24)];
+    if !behind.iter().any(|byte| matches!(byte, b'=' | b':' | b',' | b'|')) {
+        return None;
+    }
     let name: String = text
         .get(at - start..end)?
         .chars()
@@ -243,11 +248,14 @@ fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
     }
     // `api` begins a word; it also stands in the middle of many.
     let raw = &text[at - start..end];
+    if label(&name).is_some() {
+        return Some((name, end));
+    }
     let suspicious = SUSPICIOUS.iter().any(|word| match *word {
         "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
         word => name.contains(word),
     }) && !HARMLESS.iter().any(|word| name.contains(word));
-    (suspicious || label(&name).is_some()).then_some((name, end))
+    suspicious.then_some((name, end))
 }
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
