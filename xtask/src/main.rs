@@ -2,6 +2,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod bench;
+mod corpus;
+mod fuzz;
 mod test;
 
 use std::process::{Command, ExitCode};
@@ -9,8 +11,11 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test     format, clippy, documentation, tests: everything that must hold
-  bench    the benches, as ratios to a bare call";
+  test           format, clippy, documentation, tests, a short fuzz: everything that must hold
+  bench          the benches, as ratios to a bare call
+  corpus         how well the labelled corpus is read
+  corpus learn   count the words of the corpus anew
+  fuzz [SECONDS] fuzz each target for this long (60)";
 
 /// What went wrong, for the person at the terminal.
 type Failed = String;
@@ -21,6 +26,13 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => test::test(),
         ["bench"] => bench::bench(),
+        ["corpus"] => corpus::score(),
+        ["corpus", "learn"] => corpus::learn(),
+        ["fuzz"] => fuzz::fuzz(60),
+        ["fuzz", seconds] => match seconds.parse() {
+            Ok(seconds) => fuzz::fuzz(seconds),
+            Err(_) => Err(format!("`{seconds}` is not a number of seconds")),
+        },
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

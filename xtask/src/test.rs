@@ -1,6 +1,9 @@
 //! Everything that must hold before a change lands.
 
-use crate::{Failed, cargo};
+use crate::{Failed, cargo, fuzz};
+
+/// How many seconds each fuzz target runs.
+const FUZZED: u32 = 15;
 
 /// The tests come last, so that the runner's closing lines are the last thing printed.
 pub(crate) fn test() -> Result<(), Failed> {
@@ -15,6 +18,11 @@ pub(crate) fn test() -> Result<(), Failed> {
         &["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"],
         &[("RUSTDOCFLAGS", "--deny warnings")],
     )?;
+    fuzz::fuzz(FUZZED)?;
     // A backtrace for each failure that a test provokes costs more than the test.
-    cargo("tests", &["test", "--workspace"], &[("RUST_BACKTRACE", "0"), ("INSTA_UPDATE", "no")])
+    cargo(
+        "tests",
+        &["test", "--workspace", "--no-fail-fast"],
+        &[("RUST_BACKTRACE", "0"), ("INSTA_UPDATE", "no")],
+    )
 }

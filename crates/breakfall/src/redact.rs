@@ -38,6 +38,9 @@ const SHOWN: usize = 60;
 /// The most bytes of a tool's name that are echoed.
 const NAME: usize = 64;
 
+/// How often a redacted text is looked at again.
+const ROUNDS: usize = 8;
+
 /// What a replacement begins with. What holds it is never replaced again.
 const MARK: &str = "[redacted:";
 
@@ -125,22 +128,16 @@ impl Redactor {
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
-        let mut out = String::with_capacity(text.len());
-        let mut kept = 0;
-        let mut spans = found.iter().copied().peekable();
-        while let Some(mut span) = spans.next() {
-            // What overlaps is one secret, under the name of the one that begins first.
-            while let Some(next) = spans.next_if(|next| next.start < span.end) {
-                span.end = span.end.max(next.end);
+        let mut text = replaced(text, &found);
+        // Where secrets stand in one another's place, what is left may have a secret's place now.
+        for _ in 0..ROUNDS {
+            let found = self.find(&text);
+            if found.is_empty() {
+                break;
             }
-            out.push_str(&text[kept..span.start]);
-            let whole = fingerprint(&text[span.start..span.end]);
-            // Sixteen bits tell two secrets apart and tell nothing of either.
-            let _ = write!(out, "{MARK}{}#{:04x}]", span.name, (whole ^ (whole >> 16)) & 0xffff);
-            kept = span.end;
+            text = replaced(&text, &found);
         }
-        out.push_str(&text[kept..]);
-        Cow::Owned(out)
+        Cow::Owned(text)
     }
 
     /// The account of an outcome.
@@ -296,6 +293,26 @@ impl Redactor {
         };
         cut_middle(text, max)
     }
+}
+
+/// The text with a replacement for each secret.
+fn replaced(text: &str, found: &[Span]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut kept = 0;
+    let mut spans = found.iter().copied().peekable();
+    while let Some(mut span) = spans.next() {
+        // What overlaps is one secret, under the name of the one that begins first.
+        while let Some(next) = spans.next_if(|next| next.start < span.end) {
+            span.end = span.end.max(next.end);
+        }
+        out.push_str(&text[kept..span.start]);
+        let whole = fingerprint(&text[span.start..span.end]);
+        // Sixteen bits tell two secrets apart and tell nothing of either.
+        let _ = write!(out, "{MARK}{}#{:04x}]", span.name, (whole ^ (whole >> 16)) & 0xffff);
+        kept = span.end;
+    }
+    out.push_str(&text[kept..]);
+    out
 }
 
 /// Whether a span lies in a replacement that was made before, or holds one.

@@ -168,6 +168,12 @@ impl Entry {
         self
     }
 
+    /// The same tool under another spec.
+    pub fn with_spec(mut self, spec: ToolSpec) -> Self {
+        self.spec = spec;
+        self
+    }
+
     /// Runs every call on a task of its own, so that a tool which blocks its thread or ignores
     /// its deadline holds up nobody. Needs a multi-threaded Tokio runtime to be of use.
     pub fn isolated(mut self) -> Self {

@@ -9,7 +9,7 @@ use crate::attempt::{Policy, panics};
 use crate::classify::{PhraseRule, Reader};
 use crate::config::{Dispositions, Preset};
 use crate::journal::{Journal, Memory, Sink};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, SecretRule};
 use crate::tool::Entry;
 use crate::{Disposition, Error, FailureKind, Toolbox, Voice};
 
@@ -22,6 +22,7 @@ pub struct GuardBuilder {
     dispositions: Dispositions,
     phrases: Vec<PhraseRule>,
     redactor: Redactor,
+    secret_rules: Vec<SecretRule>,
     voice: Option<Box<dyn Voice>>,
     sinks: Vec<Arc<dyn Sink>>,
     keeps_arguments: bool,
@@ -41,6 +42,7 @@ impl Guard {
             dispositions: Dispositions::default(),
             phrases: Vec::new(),
             redactor: Redactor::default(),
+            secret_rules: Vec::new(),
             voice: None,
             sinks: Vec::new(),
             keeps_arguments: false,
@@ -136,6 +138,20 @@ impl GuardBuilder {
         self
     }
 
+    /// Removes the value of an environment variable wherever it stands, if it is set.
+    pub fn redact_variable(mut self, name: &str) -> Self {
+        if let Ok(value) = std::env::var(name) {
+            self.redactor.add_value(value);
+        }
+        self
+    }
+
+    /// Removes what a rule of the user's own finds; its fields are those of gitleaks.
+    pub fn secret_rule(mut self, rule: SecretRule) -> Self {
+        self.secret_rules.push(rule);
+        self
+    }
+
     /// Gives every record to a sink as well.
     pub fn sink(mut self, sink: Arc<dyn Sink>) -> Self {
         self.sinks.push(sink);
@@ -160,6 +176,10 @@ impl GuardBuilder {
         panics::install_hook();
         let toolbox = Toolbox::new();
         toolbox.add_all(self.entries)?;
+        let mut redactor = self.redactor;
+        for rule in self.secret_rules {
+            redactor.add_rule(rule)?;
+        }
         let voice = self.voice.unwrap_or_else(|| self.dispositions.preset.voice());
         Ok(Guard {
             toolbox,
@@ -167,7 +187,7 @@ impl GuardBuilder {
             policies: self.policies,
             dispositions: self.dispositions,
             reader: Reader::with_rules(&self.phrases)?,
-            redactor: self.redactor,
+            redactor,
             voice,
             journal: Journal {
                 memory: Memory::new(self.max_samples, self.max_sample_bytes),

@@ -1,0 +1,66 @@
+//! The scores stand: a change that reads the corpus worse fails here.
+
+use breakfall::{Reader, Redactor};
+use breakfall_corpus::score::{self, Errors};
+use breakfall_corpus::{Harmless, Labelled, Secret, load};
+
+#[expect(clippy::cast_precision_loss, reason = "counts of thousands")]
+fn share(part: usize, all: usize) -> f64 {
+    part as f64 / all as f64
+}
+
+#[track_caller]
+fn assert_reads(score: &Errors, kinds: f64, macro_f1: f64, resources: f64) {
+    assert!(share(score.right, score.all) >= kinds, "kinds: {score:?}");
+    assert!(score.macro_f1 >= macro_f1, "macro-F1: {score:?}");
+    assert!(share(score.resources_right, score.resources) >= resources, "resources: {score:?}");
+    assert_eq!(score.secrets_surviving, 0, "secrets survive");
+}
+
+#[test]
+fn the_sample_is_read_as_well_as_ever() {
+    let sample: Vec<Labelled> = load("sample.jsonl.gz");
+    let score = score::errors(&sample, score::breakfall(&Reader::default()));
+    assert_reads(&score, 0.985, 0.98, 0.93);
+    assert_eq!(score.waits_right, score.waits);
+    let naive = score::errors(&sample, score::naive);
+    assert!(share(naive.right, naive.all) < 0.5, "the naive rule is not what it was");
+}
+
+#[test]
+fn our_own_corpus_is_read_as_well_as_ever() {
+    let own: Vec<Labelled> = load("own.jsonl.gz");
+    assert_reads(&score::errors(&own, score::breakfall(&Reader::default())), 0.965, 0.96, 0.66);
+}
+
+#[test]
+fn harmless_texts_are_left_alone() {
+    let reader = Reader::default();
+    for file in ["sample-harmless.jsonl.gz", "own-harmless.jsonl.gz"] {
+        assert_eq!(score::harmless(&reader, &load::<Harmless>(file)), (0, 0), "{file}");
+    }
+}
+
+/// Resident memory in MiB.
+fn resident() -> Option<f64> {
+    let pages: f64 =
+        std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096.0 / 1_048_576.0)
+}
+
+#[test]
+fn secrets_are_found_and_the_rules_take_little_memory() {
+    let secrets: Vec<Secret> = load("secrets.jsonl.gz");
+    let redactor = Redactor::default();
+    let before = resident();
+    for secret in &secrets {
+        redactor.redact(&secret.text);
+    }
+    if let (Some(before), Some(after)) = (before, resident()) {
+        // Every shape has been compiled by now; other tests run beside this one.
+        assert!(after - before < 60.0, "{:.1} MiB", after - before);
+    }
+    let [all, found, not, hit] = score::secrets(&secrets);
+    assert!(share(found, all) >= 0.99, "{found} of {all}");
+    assert!(share(hit, not) <= 0.01, "{hit} of {not}");
+}

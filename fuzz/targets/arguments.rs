@@ -1,0 +1,25 @@
+//! Any arguments to any schema: an answer under the call's id, a correction that is accepted.
+#![no_main]
+
+use breakfall::{Call, Detail, Guard, Report, ToolSpec, function};
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+
+fuzz_target!(|data: (String, String)| {
+    let (schema, arguments) = data;
+    let Ok(schema) = serde_json::from_str::<Value>(&schema) else { return };
+    let echo = |schema: Value| {
+        let mut entry = function("t", "", |value: Value| async move { Ok::<_, String>(value) });
+        entry = entry.with_spec(ToolSpec::new("t", "").schema(schema));
+        Guard::builder().tool(entry).build()
+    };
+    let Ok(guard) = echo(schema) else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let reply = runtime.block_on(guard.handle(Call::new("id", "t", arguments)));
+    assert_eq!(reply.id, "id");
+    let Report::Failure(failure) = reply.report() else { return };
+    if let Detail::Arguments { correction: Some(found), .. } = &failure.detail {
+        let again = runtime.block_on(guard.handle(Call::new("id", "t", found.arguments.clone())));
+        assert!(!again.is_error, "{} was refused: {}", found.arguments, again.text);
+    }
+});
