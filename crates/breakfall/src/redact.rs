@@ -38,6 +38,12 @@ const SHOWN: usize = 60;
 /// The most bytes of a tool's name that are echoed.
 const NAME: usize = 64;
 
+/// What stands for a secret of which nothing is to be told.
+const GONE: &str = "[redacted:value#0000]";
+
+/// The longest replacement.
+const LONGEST_MARK: usize = 96;
+
 /// How often a redacted text is looked at again.
 const ROUNDS: usize = 8;
 
@@ -137,7 +143,17 @@ impl Redactor {
             }
             text = replaced(&text, &found);
         }
+        self.without_values(&mut text);
         Cow::Owned(text)
+    }
+
+    /// What was registered goes in any case, even out of what looks like a replacement.
+    fn without_values(&self, text: &mut String) {
+        for value in &self.values {
+            if text.contains(value.as_str()) {
+                *text = text.replace(value.as_str(), GONE);
+            }
+        }
     }
 
     /// The account of an outcome.
@@ -162,7 +178,7 @@ impl Redactor {
         for value in
             self.values.iter().filter(|value| text.contains(value.as_str())).collect::<Vec<_>>()
         {
-            text = text.replace(value.as_str(), &format!("{MARK}value]"));
+            text = text.replace(value.as_str(), &GONE.to_owned());
         }
         OutputReport { text: cut_middle(text, terms.max_output_bytes), bytes, problems, items }
     }
@@ -234,7 +250,7 @@ impl Redactor {
             problem.path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default();
         let got = problem.got.map(|got| {
             // The name beside a value tells that it is a secret.
-            if is_secret_name(last) { format!("{MARK}value]") } else { self.short(got) }
+            if is_secret_name(last) { GONE.to_owned() } else { self.short(got) }
         });
         Problem {
             path: self.name(problem.path, 256),
@@ -315,14 +331,39 @@ fn replaced(text: &str, found: &[Span]) -> String {
     out
 }
 
-/// Whether a span lies in a replacement that was made before, or holds one.
+/// Whether a span lies in a replacement that was made before, or holds hardly more than one. Only
+/// what is written exactly as we write it counts, or a tool could hide a secret behind it.
 fn is_replacement(text: &str, span: Span) -> bool {
-    if text[span.start..span.end].contains(MARK) {
-        return true;
+    let near = text.floor_char_boundary(span.start.saturating_sub(LONGEST_MARK));
+    let far = text.ceil_char_boundary((span.end + LONGEST_MARK).min(text.len()));
+    let mut left = span.end - span.start;
+    let mut at = near;
+    while let Some(found) = text[at..far].find(MARK) {
+        let start = at + found;
+        at = start + MARK.len();
+        let Some(length) = mark_length(&text[start..far]) else { continue };
+        let end = start + length;
+        if start <= span.start && span.end <= end {
+            return true;
+        }
+        left -= end.min(span.end).saturating_sub(start.max(span.start)).min(left);
+        at = end;
     }
-    let near = text.floor_char_boundary(span.start.saturating_sub(64));
-    let before = &text[near..span.start];
-    before.rfind(MARK).is_some_and(|mark| !before[mark..].contains(']'))
+    left < 4 && left < span.end - span.start
+}
+
+/// How long the replacement at the beginning of a text is, if it is one of ours.
+fn mark_length(text: &str) -> Option<usize> {
+    let name = text[MARK.len()..].find('#').filter(|name| (1..LONGEST_MARK).contains(name))?;
+    let named = text[MARK.len()..MARK.len() + name]
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    let end = MARK.len() + name + 6;
+    let hash = text.get(MARK.len() + name + 1..end - 1)?;
+    (named
+        && hash.bytes().all(|b| b.is_ascii_hexdigit())
+        && text.as_bytes().get(end - 1) == Some(&b']'))
+    .then_some(end)
 }
 
 /// Tells two secrets apart: FNV-1a.

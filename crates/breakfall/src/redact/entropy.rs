@@ -96,8 +96,8 @@ pub(super) fn is_mask(text: &str) -> bool {
         .chars()
         .filter(|c| matches!(c, '*' | '#' | 'x' | 'X' | '.' | '\u{2022}' | '-' | '_'))
         .count();
-    matches!(first, '$' | '<' | '{' | '[' | '%')
-        || text.contains(super::MARK)
+    matches!(first, '$' | '<' | '{' | '%')
+        || first == '[' && !text.starts_with(super::MARK)
         || text.contains("****")
         || text.contains("xxxxxx")
         || text.chars().all(|c| c == first)
