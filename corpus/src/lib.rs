@@ -46,6 +46,10 @@ pub struct Secret {
 }
 
 /// The lines of a compressed file of this package.
+///
+/// # Panics
+///
+/// When the file is missing or is not what it should be.
 pub fn load<T: DeserializeOwned>(name: &str) -> Vec<T> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     let file =

@@ -6,6 +6,7 @@ mod parse;
 mod problems;
 mod repair;
 mod rewrite;
+mod scalars;
 mod schema;
 
 use serde_json::Value;

@@ -4,15 +4,17 @@
 
 mod clean;
 mod entropy;
+mod keys;
+mod marks;
 mod places;
 mod report;
 mod shapes;
 mod stream;
 
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::sync::Arc;
 
+use marks::{GONE, MARK, fingerprint, is_replacement, replaced};
 pub use report::{FailureReport, ItemReport, OutputReport, Report};
 pub use shapes::{Allowlist, SecretRule};
 use shapes::{BUILT_IN, Shapes};
@@ -38,17 +40,8 @@ const SHOWN: usize = 60;
 /// The most bytes of a tool's name that are echoed.
 const NAME: usize = 64;
 
-/// What stands for a secret of which nothing is to be told.
-const GONE: &str = "[redacted:value#0000]";
-
-/// The longest replacement.
-const LONGEST_MARK: usize = 96;
-
 /// How often a redacted text is looked at again.
 const ROUNDS: usize = 8;
-
-/// What a replacement begins with. What holds it is never replaced again.
-const MARK: &str = "[redacted:";
 
 /// Removes secrets: by shape, by place, and by value.
 ///
@@ -175,11 +168,7 @@ impl Redactor {
         let items = output.items;
         let mut text = output.into_text();
         let bytes = text.len();
-        for value in
-            self.values.iter().filter(|value| text.contains(value.as_str())).collect::<Vec<_>>()
-        {
-            text = text.replace(value.as_str(), &GONE.to_owned());
-        }
+        self.without_values(&mut text);
         OutputReport { text: cut_middle(text, terms.max_output_bytes), bytes, problems, items }
     }
 
@@ -250,7 +239,7 @@ impl Redactor {
             problem.path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default();
         let got = problem.got.map(|got| {
             // The name beside a value tells that it is a secret.
-            if is_secret_name(last) { GONE.to_owned() } else { self.short(got) }
+            if is_secret_name(last) { GONE.to_owned() } else { self.short(&got) }
         });
         Problem {
             path: self.name(problem.path, 256),
@@ -262,8 +251,8 @@ impl Redactor {
     }
 
     /// A value within a sentence of ours, cut short after its secrets are gone.
-    fn short(&self, text: String) -> String {
-        let text = clean::one_line(self.redact(&text).into_owned());
+    fn short(&self, text: &str) -> String {
+        let text = clean::one_line(self.redact(text).into_owned());
         let count = text.chars().count();
         match text.char_indices().nth(SHOWN) {
             Some((end, _)) if count > SHOWN + 20 => {
@@ -309,67 +298,6 @@ impl Redactor {
         };
         cut_middle(text, max)
     }
-}
-
-/// The text with a replacement for each secret.
-fn replaced(text: &str, found: &[Span]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut kept = 0;
-    let mut spans = found.iter().copied().peekable();
-    while let Some(mut span) = spans.next() {
-        // What overlaps is one secret, under the name of the one that begins first.
-        while let Some(next) = spans.next_if(|next| next.start < span.end) {
-            span.end = span.end.max(next.end);
-        }
-        out.push_str(&text[kept..span.start]);
-        let whole = fingerprint(&text[span.start..span.end]);
-        // Sixteen bits tell two secrets apart and tell nothing of either.
-        let _ = write!(out, "{MARK}{}#{:04x}]", span.name, (whole ^ (whole >> 16)) & 0xffff);
-        kept = span.end;
-    }
-    out.push_str(&text[kept..]);
-    out
-}
-
-/// Whether a span lies in a replacement that was made before, or holds hardly more than one. Only
-/// what is written exactly as we write it counts, or a tool could hide a secret behind it.
-fn is_replacement(text: &str, span: Span) -> bool {
-    let near = text.floor_char_boundary(span.start.saturating_sub(LONGEST_MARK));
-    let far = text.ceil_char_boundary((span.end + LONGEST_MARK).min(text.len()));
-    let mut left = span.end - span.start;
-    let mut at = near;
-    while let Some(found) = text[at..far].find(MARK) {
-        let start = at + found;
-        at = start + MARK.len();
-        let Some(length) = mark_length(&text[start..far]) else { continue };
-        let end = start + length;
-        if start <= span.start && span.end <= end {
-            return true;
-        }
-        left -= end.min(span.end).saturating_sub(start.max(span.start)).min(left);
-        at = end;
-    }
-    left < 4 && left < span.end - span.start
-}
-
-/// How long the replacement at the beginning of a text is, if it is one of ours.
-fn mark_length(text: &str) -> Option<usize> {
-    let name = text[MARK.len()..].find('#').filter(|name| (1..LONGEST_MARK).contains(name))?;
-    let named = text[MARK.len()..MARK.len() + name]
-        .bytes()
-        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    let end = MARK.len() + name + 6;
-    let hash = text.get(MARK.len() + name + 1..end - 1)?;
-    (named
-        && hash.bytes().all(|b| b.is_ascii_hexdigit())
-        && text.as_bytes().get(end - 1) == Some(&b']'))
-    .then_some(end)
-}
-
-/// Tells two secrets apart: FNV-1a.
-fn fingerprint(secret: &str) -> u32 {
-    let byte = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    secret.bytes().fold(0x811c_9dc5, byte)
 }
 
 /// Whether what stands under this name is a secret.

@@ -1,5 +1,4 @@
 //! Any text is read, cleaned and redacted without a panic, and redaction holds what it promises.
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use breakfall::{
     Allowlist, Evidence, FailureKind, Guard, PhraseRule, Reader, RedactingStream, Redactor,

@@ -30,7 +30,8 @@ pub(super) enum Mended {
 /// keys, Python's literals or raw line breaks in strings.
 pub(super) fn mend(text: &str) -> Mended {
     let mut reader = Reader { rest: text, repairs: Vec::new() };
-    let value = reader.unfenced().and_then(|()| reader.value(MAX_DEPTH)).and_then(|value| {
+    reader.unfence();
+    let value = reader.value(MAX_DEPTH).and_then(|value| {
         reader.space();
         if reader.rest.is_empty() { Ok(value) } else { Err(Stop::Hopeless) }
     });
@@ -68,8 +69,8 @@ impl Reader<'_> {
         }
     }
 
-    fn unfenced(&mut self) -> Result<(), Stop> {
-        let Some(inside) = self.rest.strip_prefix("```") else { return Ok(()) };
+    fn unfence(&mut self) {
+        let Some(inside) = self.rest.strip_prefix("```") else { return };
         // The language stands on the fence's line, or before the value.
         let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
         self.note(FENCE);
@@ -78,7 +79,6 @@ impl Reader<'_> {
         if let Some(inside) = self.rest.strip_suffix("```") {
             self.rest = inside;
         }
-        Ok(())
     }
 
     fn space(&mut self) {

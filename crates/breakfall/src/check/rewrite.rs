@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{Schema, formats, problems};
+use super::scalars::{least, sample_text, scalar, within};
+use super::{Schema, problems};
 use crate::toolbox::nearest;
 use crate::{Correction, Problem};
 
@@ -370,96 +371,4 @@ fn kind_for<'a>(wanted: &'a Value, given: Option<&Value>) -> &'a str {
         _ if wanted.get("properties").is_some() => "object",
         _ => "any",
     }
-}
-
-/// The value in the wanted type where that loses nothing.
-fn scalar(kind: &str, given: &Value) -> Option<Value> {
-    let text = given.as_str().map(str::trim);
-    match kind {
-        "string" => match given {
-            Value::String(_) => Some(given.clone()),
-            // A number that was rounded when it was read is not what the model wrote.
-            Value::Number(number)
-                if number.is_f64() && number.as_f64().is_some_and(|n| n.abs() > 9e15) =>
-            {
-                None
-            }
-            Value::Number(_) | Value::Bool(_) => Some(Value::String(given.to_string())),
-            _ => None,
-        },
-        "integer" => match given {
-            Value::Number(number) if number.is_i64() || number.is_u64() => Some(given.clone()),
-            Value::Number(number) => whole(number.as_f64()?),
-            _ => text?.parse::<i64>().ok().map(Value::from),
-        },
-        "number" => match given {
-            Value::Number(_) => Some(given.clone()),
-            _ => text?.parse::<Number>().ok().map(Value::Number),
-        },
-        "boolean" => match (given, text) {
-            (Value::Bool(_), _) => Some(given.clone()),
-            (_, Some("true" | "True")) => Some(json!(true)),
-            (_, Some("false" | "False")) => Some(json!(false)),
-            _ => None,
-        },
-        "null" => given.is_null().then_some(Value::Null),
-        "any" => Some(given.clone()),
-        _ => None,
-    }
-}
-
-/// `3.0` is 3; `3.5` is nothing.
-fn whole(number: f64) -> Option<Value> {
-    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
-    let integer = (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64);
-    integer.map(Value::from)
-}
-
-/// Whether a scalar keeps the limits that a schema states on it.
-fn within(wanted: &Value, value: &Value) -> bool {
-    let limit = |key: &str| wanted.get(key).and_then(Value::as_f64);
-    match value {
-        Value::Number(number) => {
-            let number = number.as_f64().unwrap_or_default();
-            limit("minimum").is_none_or(|least| number >= least)
-                && limit("maximum").is_none_or(|most| number <= most)
-                && limit("exclusiveMinimum").is_none_or(|least| number > least)
-                && limit("exclusiveMaximum").is_none_or(|most| number < most)
-        }
-        Value::String(text) => {
-            let length = f64::from(u32::try_from(text.chars().count()).unwrap_or(u32::MAX));
-            limit("minLength").is_none_or(|least| length >= least)
-                && limit("maxLength").is_none_or(|most| length <= most)
-                && !wanted.get("format").and_then(Value::as_str).is_some_and(formats::known)
-                && wanted.get("pattern").is_none()
-        }
-        _ => true,
-    }
-}
-
-fn least(wanted: &Value) -> Value {
-    let limit = |key: &str| wanted.get(key).filter(|limit| limit.is_number());
-    if let Some(least) = limit("minimum") {
-        return least.clone();
-    }
-    if let Some(least) = limit("exclusiveMinimum").and_then(Value::as_i64) {
-        return json!(least.saturating_add(1));
-    }
-    match limit("maximum") {
-        Some(most) if most.as_f64().is_some_and(|most| most < 1.0) => most.clone(),
-        _ => json!(1),
-    }
-}
-
-fn sample_text(wanted: &Value) -> String {
-    let length = |key: &str| wanted.get(key).and_then(Value::as_u64).map(|n| n.min(64) as usize);
-    let format = wanted.get("format").and_then(Value::as_str).unwrap_or_default();
-    let mut text = formats::example(format).map_or("text", |(_, example)| example).to_owned();
-    while text.len() < length("minLength").unwrap_or(0) {
-        text.push('x');
-    }
-    if let Some(most) = length("maxLength") {
-        text.truncate(most);
-    }
-    text
 }

@@ -26,16 +26,12 @@ pub(crate) fn http_status(status: u16) -> FailureKind {
 /// Whether a body that says `kind` is believed against the status it came with.
 pub(super) fn overrides(status: u16, kind: FailureKind) -> bool {
     match status {
-        401 => kind == K::QuotaExceeded,
-        402 | 404 | 410 => false,
+        401 | 429 | 507 => kind == K::QuotaExceeded,
         403 => matches!(kind, K::RateLimited | K::QuotaExceeded | K::Authentication),
-        405..=408 | 411 | 413..=417 => false,
         409 | 412 => matches!(kind, K::QuotaExceeded | K::RateLimited),
         422 => matches!(kind, K::Conflict | K::NotFound | K::QuotaExceeded | K::RateLimited),
-        429 => kind == K::QuotaExceeded,
         503 => matches!(kind, K::RateLimited),
-        507 => kind == K::QuotaExceeded,
-        500..=599 => false,
+        402 | 404..=408 | 410 | 411 | 413..=417 | 500..=599 => false,
         _ => true,
     }
 }
@@ -68,14 +64,12 @@ pub(super) fn errno(number: i32) -> Option<FailureKind> {
 pub(super) fn windows(number: i32) -> Option<FailureKind> {
     Some(match number {
         2 | 3 | 126 => K::NotFound,
-        5 | 1314 => K::Permission,
+        5 | 1314 | 10013 => K::Permission,
         8 | 14 | 112 | 1455 => K::System,
-        32 | 33 | 80 | 145 | 183 => K::Conflict,
+        32 | 33 | 80 | 145 | 183 | 10048 => K::Conflict,
         87 | 123 | 206 | 267 => K::InvalidArguments,
         121 | 1460 | 10060 => K::Timeout,
         1326 => K::Authentication,
-        10048 => K::Conflict,
-        10013 => K::Permission,
         10049..=10059 | 10061 | 10064 | 10065 | 11001..=11004 => K::Network,
         _ => return None,
     })
@@ -122,16 +116,15 @@ pub(super) fn json_rpc(code: i64) -> Option<FailureKind> {
 pub(super) fn sqlstate(code: &str) -> Option<FailureKind> {
     let class = code.get(..2)?;
     Some(match (code, class) {
-        ("23505", _) => K::Conflict,
         ("42P01" | "42S02" | "3D000" | "3F000" | "42704", _) => K::NotFound,
-        ("42P07" | "42710" | "42701" | "42P04" | "42P06" | "42S01", _) => K::Conflict,
+        (
+            "23505" | "42P07" | "42710" | "42701" | "42P04" | "42P06" | "42S01" | "40001" | "40P01"
+            | "55P03" | "55006",
+            _,
+        ) => K::Conflict,
         ("42501" | "25006", _) => K::Permission,
-        ("28P01" | "28000", _) => K::Authentication,
         ("57014", _) => K::Timeout,
-        ("40001" | "40P01" | "55P03" | "55006", _) => K::Conflict,
-        ("53300" | "53100" | "53200", _) => K::System,
-        ("57P03" | "57P01" | "57P02", _) => K::Network,
-        (_, "08") => K::Network,
+        ("57P03" | "57P01" | "57P02", _) | (_, "08") => K::Network,
         (_, "22" | "23" | "42" | "26" | "07" | "21") => K::InvalidArguments,
         (_, "28") => K::Authentication,
         (_, "53" | "58") => K::System,

@@ -13,6 +13,9 @@ use crate::{Error, FailureKind};
 /// How far behind the beginning of a phrase its end may stand.
 const GAP: usize = 120;
 
+/// How many places of a text are looked at for its resource.
+const PLACES: usize = 12;
+
 /// A rule of the user's own: these words mean this kind. They come before the built-in ones.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PhraseRule {
@@ -27,7 +30,7 @@ pub struct PhraseRule {
 /// Phrases behind one scan.
 pub(super) struct Phrases {
     rules: Vec<(FailureKind, String)>,
-    phrases: Vec<Phrase>,
+    all: Vec<Phrase>,
     beginnings: Option<AhoCorasick>,
 }
 
@@ -79,7 +82,7 @@ impl Phrases {
             .match_kind(MatchKind::Standard)
             .build(&beginnings)
             .ok();
-        Self { rules, phrases, beginnings }
+        Self { rules, all: phrases, beginnings }
     }
 
     /// The user's own rules.
@@ -91,45 +94,46 @@ impl Phrases {
         Ok(Self::new(rows?.into_iter()))
     }
 
-    /// The first rule of the table with a phrase in the text, and the first place it stands in.
+    /// The first rule of the table with a phrase in the text, and where its longest phrase stands.
     pub(super) fn find(&self, text: &str, quotes: &Quotes) -> Option<Hit<'_>> {
-        self.find_of(None, text, quotes)
-    }
-
-    /// The same, of the rules for one kind alone.
-    pub(super) fn find_of(
-        &self,
-        kind: Option<FailureKind>,
-        text: &str,
-        quotes: &Quotes,
-    ) -> Option<Hit<'_>> {
-        let beginnings = self.beginnings.as_ref()?;
         let mut best: Option<(usize, Range<usize>)> = None;
-        for hit in beginnings.find_overlapping_iter(text) {
-            let phrase = &self.phrases[hit.pattern().as_usize()];
+        for (rule, words) in self.hits(text) {
             // Of one rule, the longest phrase says most.
-            let earlier = best.as_ref().is_none_or(|(rule, words)| {
-                phrase.rule < *rule || phrase.rule == *rule && hit.len() > words.len()
+            let better = best.as_ref().is_none_or(|(known, longest)| {
+                rule < *known || rule == *known && words.len() > longest.len()
             });
-            let wanted = kind.is_none_or(|kind| self.rules[phrase.rule].0 == kind);
-            if !earlier || !wanted || !stands_alone(text, hit.start(), hit.end()) {
-                continue;
-            }
-            let end = match &phrase.then {
-                None => hit.end(),
-                Some(then) => match follows(text, hit.end(), then) {
-                    Some(end) => end,
-                    None => continue,
-                },
-            };
-            let words = hit.start()..end;
-            if !quotes.hide(text, &words) {
-                best = Some((phrase.rule, words));
+            if better && !quotes.hide(text, &words) {
+                best = Some((rule, words));
             }
         }
         best.map(|(rule, words)| {
             let (kind, rule) = &self.rules[rule];
             Hit { kind: *kind, rule, words }
+        })
+    }
+
+    /// Every place in which a text speaks of a kind, the longest phrases first.
+    pub(super) fn places(&self, kind: FailureKind, text: &str) -> Vec<Range<usize>> {
+        let of_kind = self.hits(text).filter(|(rule, _)| self.rules[*rule].0 == kind);
+        let mut places: Vec<Range<usize>> = of_kind.map(|(_, words)| words).take(PLACES).collect();
+        places.sort_by_key(|words| (std::cmp::Reverse(words.len()), words.start));
+        places
+    }
+
+    /// Every phrase that stands in a text, with its rule.
+    fn hits<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
+        let all =
+            self.beginnings.iter().flat_map(move |phrases| phrases.find_overlapping_iter(text));
+        all.filter_map(move |hit| {
+            let phrase = &self.all[hit.pattern().as_usize()];
+            if !stands_alone(text, hit.start(), hit.end()) {
+                return None;
+            }
+            let end = match &phrase.then {
+                None => hit.end(),
+                Some(then) => follows(text, hit.end(), then)?,
+            };
+            Some((phrase.rule, hit.start()..end))
         })
     }
 }

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use super::body::Body;
 use super::names::{self, Told};
-use super::pattern::{Marked, Pattern};
+use super::pattern::Marked;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
+use super::reports::report;
 use super::segment::{Segment, bounded};
+use super::signals::{in_text, status_in};
 use super::{codes, resource, wait, words};
 use crate::{Error, FailureKind, MayPass};
 
@@ -59,9 +61,22 @@ impl std::fmt::Debug for Reader {
     }
 }
 
+/// An error taken apart.
+#[derive(Clone, Copy)]
+struct Material<'a> {
+    evidence: &'a Evidence<'a>,
+    segment: &'a Segment<'a>,
+    marked: &'a Marked<'a>,
+    body: Option<&'a Body>,
+    /// What the body says, or the decisive part of the text.
+    said: &'a str,
+    quotes: &'a Quotes,
+    status: Option<u16>,
+}
+
 /// A kind with what decided on it.
-struct Verdict {
-    kind: FailureKind,
+pub(super) struct Verdict {
+    pub(super) kind: FailureKind,
     rule: Cow<'static, str>,
     words: Option<String>,
     /// Where the words stand in the decisive text.
@@ -69,7 +84,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn new(
+    pub(super) fn new(
         kind: FailureKind,
         rule: impl Into<Cow<'static, str>>,
         words: impl Into<String>,
@@ -110,15 +125,21 @@ impl Reader {
             .http_status
             .filter(|status| *status >= 100)
             .or_else(|| status_in(&marked).or_else(|| body.as_ref().and_then(|body| body.status)));
-        let verdict =
-            self.decide(evidence, &segment, &marked, body.as_ref(), said, &quotes, status);
-        let place =
-            verdict.place.clone().filter(|_| resource::is_about(verdict.kind)).or_else(|| {
-                resource::is_about(verdict.kind).then_some(())?;
-                let of_kind = |quotes: &Quotes| BUILT_IN.find_of(Some(verdict.kind), said, quotes);
-                of_kind(&quotes).or_else(|| of_kind(&Quotes::default())).map(|hit| hit.words)
-            });
-        let resource = resource::find(verdict.kind, said, place.as_ref(), &quotes)
+        let material = Material {
+            evidence,
+            segment: &segment,
+            marked: &marked,
+            body: body.as_ref(),
+            said,
+            quotes: &quotes,
+            status,
+        };
+        let verdict = self.decide(&material);
+        let mut places: Vec<Range<usize>> = verdict.place.clone().into_iter().collect();
+        if resource::is_about(verdict.kind) {
+            places.extend(BUILT_IN.places(verdict.kind, said));
+        }
+        let resource = resource::find(verdict.kind, said, &places, &quotes)
             .or_else(|| {
                 body.as_ref()
                     .and_then(|body| body.resource.clone())
@@ -137,16 +158,8 @@ impl Reader {
         }
     }
 
-    fn decide(
-        &self,
-        evidence: &Evidence,
-        segment: &Segment,
-        marked: &Marked,
-        body: Option<&Body>,
-        said: &str,
-        quotes: &Quotes,
-        status: Option<u16>,
-    ) -> Verdict {
+    fn decide(&self, material: &Material) -> Verdict {
+        let Material { evidence, segment, marked, body, said, quotes, status } = *material;
         if let Some(own) = self.own.as_ref().and_then(|own| own.find(said, quotes)) {
             return Verdict {
                 kind: own.kind,
@@ -168,7 +181,7 @@ impl Reader {
         if let Some(status) = status.filter(|status| *status >= 400) {
             let told = coded
                 .filter(|coded| codes::code_overrides(status, coded.kind))
-                .or_else(|| self.phrase(said, quotes).filter(|phrase| believed(status, phrase)))
+                .or_else(|| Self::phrase(said, quotes).filter(|phrase| believed(status, phrase)))
                 .or_else(|| vague.filter(|vague| codes::overrides(status, vague.kind)));
             return told.unwrap_or_else(|| {
                 Verdict::new(
@@ -178,7 +191,7 @@ impl Reader {
                 )
             });
         }
-        let phrase = self.phrase(said, quotes);
+        let phrase = Self::phrase(said, quotes);
         let named = evidence
             .type_name
             .into_iter()
@@ -222,7 +235,7 @@ impl Reader {
         refined(verdict, hint)
     }
 
-    fn phrase(&self, said: &str, quotes: &Quotes) -> Option<Verdict> {
+    fn phrase(said: &str, quotes: &Quotes) -> Option<Verdict> {
         let hit =
             BUILT_IN.find(said, quotes).or_else(|| BUILT_IN.find(said, &Quotes::default()))?;
         Some(Verdict {
@@ -315,53 +328,6 @@ fn bare_name(text: &str, kind: FailureKind) -> Option<String> {
         .then(|| name.to_owned())
 }
 
-static TEST_REPORTS: Pattern = Pattern::new(
-    &["FAIL", "ail", "not ok", "ERRORS"],
-    r"(?m)(^\s*FAIL\s+\S+\.\w+|Failed Tests \d|^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9]|^FAILED \(|^Failed example:|^#\s+Failed test|^Result: FAIL|\b[1-9]\d* (?:tests?|scenarios?|examples?|items?|specs?|steps?|checks?|suites?),? (?:had )?fail(?:ed|ures?|ing)\b|\b[1-9]\d* failed, \d+ passed|passed, [1-9]\d* failed)",
-);
-static COMPILER: Pattern = Pattern::new(
-    &[
-        "rror",
-        "arning",
-        ":1:",
-        ":2:",
-        ":3:",
-        ":4:",
-        ":5:",
-        ":6:",
-        ":7:",
-        ":8:",
-        ":9:",
-        ":0:",
-        "-->",
-        "undefined",
-        "did NOT",
-        "*** [",
-        "characters",
-        "problem",
-    ],
-    r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^\S+\.\w{1,5}:\d+(?::\d+)? (?:error|warning) |^\S+\.\w{1,5}\(\d+, ?\d+\):? Error:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
-);
-
-/// Reports of tests and compilers quote every kind of error and are none of them.
-fn report(evidence: &Evidence, marked: &Marked) -> Option<Verdict> {
-    let text = marked.text;
-    if evidence.http_status.is_some()
-        || evidence.json_rpc_code.is_some()
-        || text.contains("No such file or directory") && !text.contains("FAILED")
-    {
-        return None;
-    }
-    if text.contains("unrecognized command-line option")
-        || text.contains("Unknown compiler option")
-        || text.contains("KeyboardInterrupt")
-    {
-        return None;
-    }
-    let words = TEST_REPORTS.text(marked).or_else(|| COMPILER.text(marked))?;
-    Some(Verdict::new(FailureKind::Execution, "report", words))
-}
-
 /// Codes that leave no doubt.
 fn fixed_code(evidence: &Evidence, body: Option<&Body>) -> Option<Verdict> {
     let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
@@ -397,88 +363,6 @@ fn by_code(all: &[String]) -> Option<Verdict> {
     Some(Verdict::new(found.1, "code", found.0.clone()))
 }
 
-static AWS: Pattern =
-    Pattern::new(&["An error occurred ("], r"An error occurred \(([A-Za-z0-9.]+)\)");
-static NAMED_CODE: Pattern = Pattern::new(
-    &["ode"],
-    r#"(?:ErrorCode|errorCode|error_code|codeName|npm error code|\bcode)['"]?\s*[:= ]\s*['"]?([A-Z][A-Za-z0-9_]{3,})\b"#,
-);
-static GRPC: Pattern = Pattern::new(
-    &["StatusCode.", "code = ", "grpc-status"],
-    r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)",
-);
-static ERRNO: Pattern = Pattern::new(
-    &["rrno", "os error", "connecting"],
-    r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)",
-);
-static WINDOWS: Pattern = Pattern::new(&["WinError"], r"\[WinError (\d+)\]");
-static ERRNO_NAME: Pattern = Pattern::new(
-    &[
-        "EN", "EA", "EC", "EP", "EE", "EI", "ER", "EB", "EH", "ET", "EM", "EX", "ES", "EO", "EU",
-        "ED", "EF", "EJ", "EL", "EW", "UND",
-    ],
-    r"\b((?:E[A-Z]{3,14}|ERR_[A-Z_]+|UND_ERR_[A-Z_]+|EAI_[A-Z]+))\b",
-);
-static SQLSTATE: Pattern = Pattern::new(
-    &["ERROR", "FATAL", "SQL", "Sql", ":  ", ": 0", ": 2", ": 3", ": 4", ": 5"],
-    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)",
-);
-static MYSQL: Pattern =
-    Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
-static EXIT: Pattern =
-    Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
-static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
-
-/// Codes within a text.
-fn in_text(marked: &Marked) -> Option<Verdict> {
-    let text = marked.text;
-    let told = |name: &str| match names::tell(name) {
-        Some(Told::Surely(kind)) => Some(kind),
-        _ => None,
-    };
-    let by_name = |pattern: &Pattern, rule: &'static str| {
-        let name = pattern.text(marked)?;
-        told(name).map(|kind| Verdict::new(kind, rule, name))
-    };
-    let by_number =
-        |pattern: &Pattern, rule: &'static str, table: fn(i32) -> Option<FailureKind>| {
-            let number = pattern.last(marked)?;
-            table(number.parse().ok()?).map(|kind| Verdict::new(kind, rule, number))
-        };
-    by_name(&AWS, "code")
-        .or_else(|| {
-            GRPC.text(marked)
-                .and_then(|name| codes::grpc(name).map(|kind| Verdict::new(kind, "grpc", name)))
-        })
-        .or_else(|| {
-            by_number(&MYSQL, "mysql", |number| codes::mysql(u32::try_from(number).ok()?))
-                .filter(|_| !text.contains("timed out"))
-        })
-        .or_else(|| {
-            let code =
-                SQLSTATE.text(marked).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
-            let kind = codes::sqlstate(code)?;
-            let kind = if code == "57014" && text.contains("user request") {
-                FailureKind::Cancelled
-            } else {
-                kind
-            };
-            Some(Verdict::new(kind, "sqlstate", code))
-        })
-        .or_else(|| by_number(&ERRNO, "errno", codes::errno))
-        .or_else(|| by_number(&WINDOWS, "errno", codes::windows))
-        .or_else(|| by_name(&ERRNO_NAME, "errno"))
-        .or_else(|| by_name(&NAMED_CODE, "code"))
-        .or_else(|| {
-            let code = EXIT.last(marked)?;
-            codes::exit(code.parse().ok()?).map(|kind| Verdict::new(kind, "exit-code", code))
-        })
-        .or_else(|| {
-            let code = CURL.text(marked)?;
-            curl(code.parse().ok()?).map(|kind| Verdict::new(kind, "curl", code))
-        })
-}
-
 /// The first word of a short text that is a name or a code and tells its kind.
 fn anywhere(text: &str) -> Option<Verdict> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
@@ -491,36 +375,6 @@ fn anywhere(text: &str) -> Option<Verdict> {
             Told::Surely(kind) | Told::Otherwise(kind) => Some(Verdict::new(kind, "name", word)),
         }
     })
-}
-
-/// What curl's exit codes stand for.
-fn curl(code: u32) -> Option<FailureKind> {
-    use FailureKind as K;
-    Some(match code {
-        1..=3 | 43 | 48 | 49 => K::InvalidArguments,
-        5 | 6 | 7 | 8 | 18 | 35 | 51..=56 | 58 | 59 | 60 | 77 | 80 | 83 | 90 | 91 | 92 | 95 => {
-            K::Network
-        }
-        9 => K::Permission,
-        26 | 37 | 78 => K::NotFound,
-        28 => K::Timeout,
-        47 => K::Execution,
-        67 => K::Authentication,
-        27 | 70 => K::System,
-        _ => return None,
-    })
-}
-
-static STATUS: Pattern = Pattern::new(
-    &["40", "41", "42", "43", "44", "45", "49", "50", "51", "52"],
-    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |\bCode: (\d{3})\.|too many (\d{3}) error|status code from registry (\d{3}))"#,
-);
-
-/// The HTTP status that a text tells as such: never a bare number.
-fn status_in(text: &Marked) -> Option<u16> {
-    let status: u16 = STATUS.last(text)?.parse().ok()?;
-    // FTP and mail servers have numbers of their own beyond these.
-    (matches!(status, 400..=431 | 444 | 451 | 499..=511 | 520..=529)).then_some(status)
 }
 
 /// Could the same call succeed if it were simply repeated?

@@ -1,248 +1,15 @@
 //! What a failure is about: the path, URL, table, branch or name that is missing, denied or in
 //! the way.
 
-use std::ops::Range;
-use std::sync::LazyLock;
+mod forms;
 
-use super::pattern::{Marked, Pattern};
+use std::ops::Range;
+
+use forms::FORMS;
+
+use super::pattern::Marked;
 use super::quotes::Quotes;
 use crate::FailureKind;
-
-/// Places that tell by their form alone, the surest first.
-static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
-    use FailureKind as K;
-    const ANY: &[FailureKind] = &[
-        K::NotFound,
-        K::Permission,
-        K::Conflict,
-        K::Precondition,
-        K::InvalidArguments,
-        K::Unavailable,
-    ];
-    const WEB: &[FailureKind] = &[K::NotFound, K::Permission, K::Conflict];
-    const TOOL: &[FailureKind] = &[K::UnknownTool];
-    const HERE: &[FailureKind] = &[K::NotFound, K::Conflict, K::Permission];
-    const CONFLICT: &[FailureKind] = &[K::Conflict];
-    const MISSING: &[FailureKind] = &[K::NotFound];
-    const DENIED: &[FailureKind] = &[K::Permission];
-    const OFF: &[FailureKind] = &[K::Unavailable];
-    vec![
-        // [Errno 13] Permission denied: 'a' -> 'b', and Node's `, rename 'a' -> 'b'`
-        (
-            DENIED,
-            Pattern::new(&["[Errno"], r#"\[Errno \d+\] [^:'"\n]+: ?'[^'\n]+' -> '([^'\n]+)'"#),
-        ),
-        (
-            ANY,
-            Pattern::new(
-                &[
-                    "[Errno",
-                    "ENOENT",
-                    "EACCES",
-                    "EPERM",
-                    "EEXIST",
-                    "EISDIR",
-                    "ENOTDIR",
-                    "ENOTEMPTY",
-                    "EROFS",
-                    "EBUSY",
-                ],
-                r#"(?:\[Errno \d+\]|\bE(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|NOTEMPTY|ROFS|BUSY):)[^'"\n]*?['"]([^'"\n]+)['"]"#,
-            ),
-        ),
-        (ANY, Pattern::new(&["spawn "], r"\bspawn (\S+) E[A-Z]+")),
-        (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
-        (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
-        (DENIED, Pattern::new(&["to database '"], r"to database '([^'\n]+)'")),
-        (CONFLICT, Pattern::new(&["ind"], r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
-        (MISSING, Pattern::new(&["cannot load such"], r"cannot load such file -- (\S+)")),
-        (
-            ANY,
-            Pattern::new(
-                &["EADDRINUSE", "EACCES"],
-                r"\b(?:EADDRINUSE|EACCES)\b[^\n]*? (\S*:\d+)\b",
-            ),
-        ),
-        (
-            HERE,
-            Pattern::new(
-                &["able ", "ndex ", "atabase ", "ollection ", "tream ", "opic "],
-                r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)",
-            ),
-        ),
-        // URLs
-        (
-            WEB,
-            Pattern::new(&["for url", "For url"], r#"(?i)\bfor url:? ?[('"]?(https?://[^\s'")]+)"#),
-        ),
-        (WEB, Pattern::new(&["url="], r#"\burl=['"](https?://[^'"]+)['"]"#)),
-        (WEB, Pattern::new(&["when requesting"], r"when requesting (https?://\S+) returned")),
-        (WEB, Pattern::new(&[": status code"], r"^(https?://\S+?): status code")),
-        (WEB, Pattern::new(&["HTTP "], r"^HTTP \d{3}: [^\n]*\((https?://[^\s)]+)\)")),
-        (
-            WEB,
-            Pattern::new(
-                &["404"],
-                r"\b404[^\n]*?(?:GET|POST|PUT|DELETE|HEAD|PATCH) https?://[^\s/]+/(?:\S*/)?([^\s/]+) - Not found",
-            ),
-        ),
-        (MISSING, Pattern::new(&["Cannot "], r"\bCannot (?:GET|POST|PUT|DELETE|PATCH) (\S+)")),
-        // Databases
-        (CONFLICT, Pattern::new(&["Key ("], r"Key \([^)\n]*\)=\(([^)\n]*)\) already exists")),
-        (CONFLICT, Pattern::new(&["Duplicate entry"], r"Duplicate entry '([^'\n]+)'")),
-        (CONFLICT, Pattern::new(&["dup key"], r#"dup key: \{[^"\n]*"([^"\n]+)""#)),
-        (CONFLICT, Pattern::new(&["UNIQUE constraint"], r"UNIQUE constraint failed: ([\w.]+)")),
-        (CONFLICT, Pattern::new(&["xisting "], r"(?i)\bexisting (?:id|record)[:= ]+(\S+)")),
-        (
-            CONFLICT,
-            Pattern::new(&["uplicates value"], r"(?i)duplicates value on record with id: (\w+)"),
-        ),
-        (
-            HERE,
-            Pattern::new(
-                &[
-                    "elation ",
-                    "able ",
-                    "atabase ",
-                    "ole ",
-                    "chema ",
-                    "equence ",
-                    "iew ",
-                    "ndex ",
-                    "ype ",
-                    "ollection ",
-                    "olumn ",
-                ],
-                r#"(?i)\b(?:relation|table|database|role|schema|sequence|view|index|type|collection|column) ["'`]([^"'`\n]+)["'`](?: of relation "[^"]+")? (?:does not exist|doesn't exist|already exists|not found|does not match)"#,
-            ),
-        ),
-        (
-            MISSING,
-            Pattern::new(&["o such "], r"(?i)\bno such (?:table|view|index|column): ([\w.]+)"),
-        ),
-        (
-            CONFLICT,
-            Pattern::new(&["already exists"], r"(?i)\b(?:table|index|view) (\w+) already exists"),
-        ),
-        (
-            DENIED,
-            Pattern::new(
-                &["ermission denied for"],
-                r"(?i)permission denied for (?:table|relation|schema|view|sequence|function|database|language|column) ([\w.]+)",
-            ),
-        ),
-        (
-            DENIED,
-            Pattern::new(
-                &["command denied"],
-                r"command denied to user [^\n]*? for table [`'](?:[^`'\n]+[`']\.[`'])?([^`'\n]+)[`']",
-            ),
-        ),
-        (
-            DENIED,
-            Pattern::new(
-                &["not authorized to perform"],
-                r#"not authorized to perform: \S+ on resource: "?([^"\s]+)"?"#,
-            ),
-        ),
-        (DENIED, Pattern::new(&["not authorized on"], r"not authorized on (\S+) to")),
-        (
-            DENIED,
-            Pattern::new(&["utside "], r"(?i)outside (?:the )?allowed director(?:y|ies): (\S+)"),
-        ),
-        (
-            DENIED,
-            Pattern::new(
-                &["Protected branch"],
-                r"Protected branch update failed for (\S+?)\.?(?:\s|$)",
-            ),
-        ),
-        (
-            DENIED,
-            Pattern::new(
-                &["ccess denied", "ccess Denied"],
-                r"(?i)access denied: Table ([^\s:]+:[^\s:]+)",
-            ),
-        ),
-        (
-            DENIED,
-            Pattern::new(
-                &["not have access"],
-                r"(?i)does not have access to (?:model|project|repository|resource) [`'\x22]?([^`'\x22\s]+)",
-            ),
-        ),
-        (CONFLICT, Pattern::new(&[" lock "], r"(?i)(?:get|acquire) lock (/\S+?)\.?(?:\s|$)")),
-        // Tools
-        (
-            TOOL,
-            Pattern::new(
-                &["ool ", "ction "],
-                r#"(?i)\b(?:no tool named|unavailable tool|unknown tool|cannot find tool|action|tool) ['"`]([^'"`\n]+)['"`]"#,
-            ),
-        ),
-        (TOOL, Pattern::new(&["ool "], r"(?i)\btool (?:with name|named) (\S+)")),
-        (TOOL, Pattern::new(&["valid tool"], r"(?i)\b(\S+) is not a valid tool")),
-        (TOOL, Pattern::new(&["he method "], r"(?i)\bthe method (\S+) does not exist")),
-        (TOOL, Pattern::new(&["ool call"], r"(?i)\btool calls? to (\S+) failed")),
-        (
-            TOOL,
-            Pattern::new(
-                &["ool", "unction"],
-                r#"(?i)\b(?:unknown tool|no such tool available|unknown function|tool not found|no tool named|no such tool)[:\s]+['"`]?([\w\-/:]+(?:\.[\w\-/:]+)*)"#,
-            ),
-        ),
-        (
-            TOOL,
-            Pattern::new(
-                &["ool ", "lugin ", "unction ", "ethod ", "ommand "],
-                r#"(?i)\b(?:tool|plugin|function|method|command) ['"`]([^'"`\n]+)['"`] (?:is )?not (?:found|registered|among)"#,
-            ),
-        ),
-        (
-            TOOL,
-            Pattern::new(
-                &["ool "],
-                r#"(?i)\btool ([\w.\-/:]+) (?:not found|does not exist|is not)"#,
-            ),
-        ),
-        (
-            TOOL,
-            Pattern::new(
-                &["valuation:", "ttribute:", "ool:"],
-                r#"(?i)(?:evaluation|attribute|tool): ?'([^'\n]+)'"#,
-            ),
-        ),
-        (TOOL, Pattern::new(&["has no attribute"], r#"has no attribute '([^'\n]+)'"#)),
-        // Others
-        (MISSING, Pattern::new(&["o module named"], r"(?i)\bno module named '?([\w.\-]+)'?")),
-        (MISSING, Pattern::new(&["satisfies the requirement"], r"satisfies the requirement (\S+)")),
-        (MISSING, Pattern::new(&["athspec "], r"(?i)\bpathspec '([^'\n]+)'")),
-        (
-            MISSING,
-            Pattern::new(&["nable to locate package"], r"(?i)\bunable to locate package (\S+)"),
-        ),
-        (MISSING, Pattern::new(&["lugin "], r"(?i)\bPlugin (\S+) or one of its dependencies")),
-        (MISSING, Pattern::new(&["Could not find artifact"], r"Could not find artifact (\S+)")),
-        (MISSING, Pattern::new(&["-->"], r"(?m)^--> ([^\s:]+):\d+:\d+")),
-        (
-            MISSING,
-            Pattern::new(
-                &["ith the "],
-                r"(?i)\bwith the (?:number|name|login|id) of '?([^\s'.]+)'?",
-            ),
-        ),
-        (MISSING, Pattern::new(&["npm error path"], r"(?m)npm error path (\S+)")),
-        (OFF, Pattern::new(&["ocker daemon"], r"(?i)docker daemon at (\S+?)\.?(?:\s|$)")),
-        (
-            OFF,
-            Pattern::new(
-                &["is not running", "unexpected state"],
-                r"(?i)\b(?:container|cluster|service|instance|job|pod) (\S+) is (?:not running|in unexpected state)",
-            ),
-        ),
-        (DENIED, Pattern::new(&["daemon socket"], r"(?i)daemon socket at (\S+?):?(?:\s|$)")),
-    ]
-});
 
 /// Whether a failure of this kind may be about a resource.
 pub(super) fn is_about(kind: FailureKind) -> bool {
@@ -263,7 +30,7 @@ pub(super) fn is_about(kind: FailureKind) -> bool {
 pub(super) fn find(
     kind: FailureKind,
     text: &str,
-    words: Option<&Range<usize>>,
+    places: &[Range<usize>],
     quotes: &Quotes,
 ) -> Option<String> {
     if !is_about(kind) {
@@ -280,7 +47,11 @@ pub(super) fn find(
     if kind == FailureKind::InvalidArguments {
         return directory(text, quotes);
     }
-    let words = words?;
+    places.iter().find_map(|words| at(text, words, quotes))
+}
+
+/// The resource that words in this place are about.
+fn at(text: &str, words: &Range<usize>, quotes: &Quotes) -> Option<String> {
     // Words within a quotation are read by themselves: `msg="open x: no such file"`.
     let around = quotes.0.iter().find(|quote| quote.start <= words.start && words.end <= quote.end);
     let line = around.cloned().unwrap_or_else(|| line_of(text, words.start));
@@ -454,12 +225,16 @@ fn looks_like_a_name(word: &str) -> bool {
     let inner = word.trim_matches(|c: char| {
         matches!(c, '.' | ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?')
     });
+    let mixed = inner.len() > 4
+        && inner.bytes().skip(1).any(|b| b.is_ascii_uppercase())
+        && inner.bytes().any(|b| b.is_ascii_lowercase());
     inner.len() > 1
-        && inner.contains(|c: char| {
-            c.is_ascii_digit()
-                || matches!(c, '/' | '_' | '.' | '\\' | '@' | '#' | '~' | '-')
-                || !c.is_ascii()
-        })
+        && (mixed
+            || inner.contains(|c: char| {
+                c.is_ascii_digit()
+                    || matches!(c, '/' | '_' | '.' | '\\' | '@' | '#' | '~' | '-')
+                    || !c.is_ascii()
+            }))
         && !inner.starts_with('-')
         && !matches!(inner, "e.g" | "i.e")
 }

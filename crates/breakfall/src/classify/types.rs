@@ -14,8 +14,9 @@ pub(crate) fn by_type(failure: &mut Failure) {
     let Some(source) = failure.source() else { return };
     let first: &(dyn Error + 'static) = source;
     let kind = causes(first).filter_map(kind_of).last();
-    let panicked = causes(first)
-        .any(|error| error.downcast_ref::<tokio::task::JoinError>().is_some_and(|e| e.is_panic()));
+    let panicked = causes(first).any(|error| {
+        error.downcast_ref::<tokio::task::JoinError>().is_some_and(tokio::task::JoinError::is_panic)
+    });
     let facts = failure.facts_mut();
     if let Some(kind) = kind {
         facts.kind = kind;

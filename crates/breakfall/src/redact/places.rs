@@ -7,6 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
 use super::Span;
 use super::entropy::{entropy, is_placeholder};
+use super::keys::private_key;
 
 /// Words that a secret's name ends with, in lower case; separators in a name do not count.
 const NAMES: &[&str] = &[
@@ -175,9 +176,8 @@ const HARMLESS: &[&str] = &[
     "apijar",
 ];
 
-/// The longest secret in a place, and how far a key's lines are followed.
+/// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
-const KEY: usize = 64 << 10;
 
 /// What may announce a place.
 static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -210,7 +210,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 }
 
 /// Every secret in such a place.
-pub(super) fn find<'s>(text: &str, found: &mut Vec<Span<'s>>) {
+pub(super) fn find(text: &str, found: &mut Vec<Span<'_>>) {
     let Some(marks) = MARKS.as_ref() else { return };
     let mut until = 0;
     for hit in marks.find_iter(text) {
@@ -260,7 +260,7 @@ fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
 /// Gives back the end of the secret, when it found one.
-fn assigned<'s>(text: &str, name: &str, end: usize, found: &mut Vec<Span<'s>>) -> Option<usize> {
+fn assigned(text: &str, name: &str, end: usize, found: &mut Vec<Span<'_>>) -> Option<usize> {
     let rest = &text[end..];
     let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
     let quoted_name = after.len() < rest.len();
@@ -382,7 +382,7 @@ fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
     }
     let has = |class: fn(&char) -> bool| value.chars().any(|c| class(&c));
     let letters = has(|c| c.is_alphabetic());
-    let digits = has(|c| c.is_ascii_digit());
+    let digits = has(char::is_ascii_digit);
     if value.contains(char::is_whitespace) {
         // A sentence about the field, unless it is as irregular as a passphrase.
         return quoted
@@ -430,44 +430,4 @@ fn cookie(text: &str, start: usize, found: &mut Vec<Span<'_>>) {
         }
         at += pair.len() + 1;
     }
-}
-
-/// A private key, from its opening line to its closing one; where one of the two was cut off,
-/// as far as the key reaches.
-fn private_key<'s>(text: &str, at: usize, found: &mut Vec<Span<'s>>) {
-    const NAME: &str = "private-key";
-    if found.last().is_some_and(|known| known.name == NAME && at < known.end) {
-        return;
-    }
-    let near = text.ceil_char_boundary(at.saturating_sub(120));
-    let rest = super::bounded(&text[at..], KEY);
-    if let Some(begin) = text[near..at].rfind("-----BEGIN").map(|begin| near + begin) {
-        let body = at + rest.find("-----").map_or(0, |dashes| dashes + 5);
-        let rest = super::bounded(&text[body..], KEY);
-        let end = match rest.find("-----END") {
-            Some(end) if rest[..end].bytes().all(|b| is_key(b) || b"-:,.".contains(&b)) => {
-                let closing = body + end + 8;
-                closing
-                    + super::bounded(&text[closing..], 120)
-                        .find("-----")
-                        .map_or(0, |dashes| dashes + 5)
-            }
-            _ => body + rest.bytes().take_while(|byte| is_key(*byte)).count(),
-        };
-        let runs =
-            text[body..end].split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c)));
-        if runs.map(str::len).max().unwrap_or(0) >= 16 {
-            found.push(Span { start: begin, end, name: NAME });
-        }
-    } else if let Some(closing) = text[near..at].rfind("-----END").map(|end| near + end) {
-        let body = text[..closing].bytes().rev().take(KEY).take_while(|byte| is_key(*byte)).count();
-        if body > 16 {
-            found.push(Span { start: closing - body, end: closing, name: NAME });
-        }
-    }
-}
-
-/// What the body of a key is made of, also where its line breaks are escaped.
-fn is_key(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"+/= \t\r\n\\".contains(&byte)
 }

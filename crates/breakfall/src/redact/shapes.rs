@@ -62,7 +62,7 @@ pub(super) struct Shape {
 
 /// Shapes behind one scan for their keywords.
 pub(super) struct Shapes {
-    shapes: Vec<Shape>,
+    all: Vec<Shape>,
     keywords: Option<AhoCorasick>,
     /// For each keyword, the shapes that it may announce.
     announced: Vec<Vec<u16>>,
@@ -182,7 +182,7 @@ impl Shapes {
             .build(&keywords);
         // The keywords are few and short; were they ever too many, nothing would be found, and
         // the tests would say so.
-        Self { shapes, keywords: automaton.ok(), announced: by_keyword }
+        Self { all: shapes, keywords: automaton.ok(), announced: by_keyword }
     }
 
     /// Every secret of these shapes in a text.
@@ -204,7 +204,7 @@ impl Shapes {
                         hit.start().saturating_sub(BEFORE)
                     }
                 };
-                let shape = &self.shapes[usize::from(index)];
+                let shape = &self.all[usize::from(index)];
                 shape.find(text, from, window_end(text, hit.end()), found);
             }
         }
@@ -241,9 +241,10 @@ impl Shape {
     }
 
     fn is_secret(&self, text: &str) -> bool {
+        let stands_in = if self.in_a_place { is_placeholder(text) } else { is_mask(text) };
         entropy(text) >= self.least_entropy
-            && !(if self.in_a_place { is_placeholder(text) } else { is_mask(text) })
-            && !(self.needs_digit && !text.bytes().any(|byte| byte.is_ascii_digit()))
+            && !stands_in
+            && (!self.needs_digit || text.bytes().any(|byte| byte.is_ascii_digit()))
             && !text.ends_with("EXAMPLE")
             && !PUBLIC.contains(&super::fingerprint(text))
             && !self.allowed.iter().any(|regex| regex.is_match(text.as_bytes()))

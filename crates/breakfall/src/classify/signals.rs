@@ -1,0 +1,119 @@
+//! Codes within a text: errno, SQLSTATE, gRPC, exit codes, HTTP status. Never a bare number.
+
+use super::codes;
+use super::names::{self, Told};
+use super::pattern::{Marked, Pattern};
+use super::read::Verdict;
+use crate::FailureKind;
+
+static AWS: Pattern =
+    Pattern::new(&["An error occurred ("], r"An error occurred \(([A-Za-z0-9.]+)\)");
+static NAMED_CODE: Pattern = Pattern::new(
+    &["ode"],
+    r#"(?:ErrorCode|errorCode|error_code|codeName|npm error code|\bcode)['"]?\s*[:= ]\s*['"]?([A-Z][A-Za-z0-9_]{3,})\b"#,
+);
+static GRPC: Pattern = Pattern::new(
+    &["StatusCode.", "code = ", "grpc-status"],
+    r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)",
+);
+static ERRNO: Pattern = Pattern::new(
+    &["rrno", "os error", "connecting"],
+    r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)",
+);
+static WINDOWS: Pattern = Pattern::new(&["WinError"], r"\[WinError (\d+)\]");
+static ERRNO_NAME: Pattern = Pattern::new(
+    &[
+        "EN", "EA", "EC", "EP", "EE", "EI", "ER", "EB", "EH", "ET", "EM", "EX", "ES", "EO", "EU",
+        "ED", "EF", "EJ", "EL", "EW", "UND",
+    ],
+    r"\b((?:E[A-Z]{3,14}|ERR_[A-Z_]+|UND_ERR_[A-Z_]+|EAI_[A-Z]+))\b",
+);
+static SQLSTATE: Pattern = Pattern::new(
+    &["ERROR", "FATAL", "SQL", "Sql", ":  ", ": 0", ": 2", ": 3", ": 4", ": 5"],
+    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)",
+);
+static MYSQL: Pattern =
+    Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
+static EXIT: Pattern =
+    Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
+static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
+
+/// Codes within a text.
+pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
+    let text = marked.text;
+    let told = |name: &str| match names::tell(name) {
+        Some(Told::Surely(kind)) => Some(kind),
+        _ => None,
+    };
+    let by_name = |pattern: &Pattern, rule: &'static str| {
+        let name = pattern.text(marked)?;
+        told(name).map(|kind| Verdict::new(kind, rule, name))
+    };
+    let by_number =
+        |pattern: &Pattern, rule: &'static str, table: fn(i32) -> Option<FailureKind>| {
+            let number = pattern.last(marked)?;
+            table(number.parse().ok()?).map(|kind| Verdict::new(kind, rule, number))
+        };
+    by_name(&AWS, "code")
+        .or_else(|| {
+            GRPC.text(marked)
+                .and_then(|name| codes::grpc(name).map(|kind| Verdict::new(kind, "grpc", name)))
+        })
+        .or_else(|| {
+            by_number(&MYSQL, "mysql", |number| codes::mysql(u32::try_from(number).ok()?))
+                .filter(|_| !text.contains("timed out"))
+        })
+        .or_else(|| {
+            let code =
+                SQLSTATE.text(marked).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
+            let kind = codes::sqlstate(code)?;
+            let kind = if code == "57014" && text.contains("user request") {
+                FailureKind::Cancelled
+            } else {
+                kind
+            };
+            Some(Verdict::new(kind, "sqlstate", code))
+        })
+        .or_else(|| by_number(&ERRNO, "errno", codes::errno))
+        .or_else(|| by_number(&WINDOWS, "errno", codes::windows))
+        .or_else(|| by_name(&ERRNO_NAME, "errno"))
+        .or_else(|| by_name(&NAMED_CODE, "code"))
+        .or_else(|| {
+            let code = EXIT.last(marked)?;
+            codes::exit(code.parse().ok()?).map(|kind| Verdict::new(kind, "exit-code", code))
+        })
+        .or_else(|| {
+            let code = CURL.text(marked)?;
+            curl(code.parse().ok()?).map(|kind| Verdict::new(kind, "curl", code))
+        })
+}
+
+/// What curl's exit codes stand for.
+fn curl(code: u32) -> Option<FailureKind> {
+    use FailureKind as K;
+    Some(match code {
+        1..=3 | 43 | 48 | 49 => K::InvalidArguments,
+        5 | 6 | 7 | 8 | 18 | 35 | 51..=56 | 58 | 59 | 60 | 77 | 80 | 83 | 90 | 91 | 92 | 95 => {
+            K::Network
+        }
+        9 => K::Permission,
+        26 | 37 | 78 => K::NotFound,
+        28 => K::Timeout,
+        47 => K::Execution,
+        67 => K::Authentication,
+        27 | 70 => K::System,
+        _ => return None,
+    })
+}
+
+static STATUS: Pattern = Pattern::new(
+    &["40", "41", "42", "43", "44", "45", "49", "50", "51", "52"],
+    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|status code from registry (\d{3}))"#,
+);
+
+/// The HTTP status that a text tells as such: never a bare number.
+pub(super) fn status_in(text: &Marked) -> Option<u16> {
+    let status: u16 = STATUS.last(text)?.parse().ok()?;
+    // FTP and mail servers have numbers of their own beyond these.
+    (matches!(status, 400..=431 | 444 | 451 | 499..=511 | 520..=529)).then_some(status)
+}
