@@ -17,17 +17,34 @@ const ROWS: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn bench() -> Result<(), Failed> {
-    cargo("benches", &["bench", "--quiet", "--bench", "spine"], &[("RUST_BACKTRACE", "0")])?;
+    cargo(
+        "benches",
+        &["bench", "--quiet", "--bench", "spine", "--bench", "reading"],
+        &[("RUST_BACKTRACE", "0")],
+    )?;
     println!("\n| spine | ratio | beside |\n|---|---:|---|");
     for (row, beside) in ROWS {
-        println!("| {row} | {:.1} | {beside} |", median(row)? / median(beside)?);
+        println!("| {row} | {:.1} | {beside} |", median(row, "spine")? / median(beside, "spine")?);
+    }
+    println!("\n| reading an error | 200 bytes | 8 KiB |\n|---|---:|---:|");
+    for what in ["classified", "redacted", "classified and redacted"] {
+        let of = |size: &str| median(&format!("an error of {size}: {what}"), "reading");
+        println!(
+            "| {what} | {:.1} µs | {:.1} µs |",
+            of("200 bytes")? / 1000.0,
+            of("8 KiB")? / 1000.0
+        );
     }
     Ok(())
 }
 
 /// The median time that criterion wrote for a row.
-fn median(row: &str) -> Result<f64, Failed> {
-    let path = target().join("criterion/spine").join(row).join("new/estimates.json");
+fn median(row: &str, group: &str) -> Result<f64, Failed> {
+    let path = target()
+        .join("criterion")
+        .join(group)
+        .join(row.replace(':', "_"))
+        .join("new/estimates.json");
     let text = std::fs::read_to_string(&path)
         .map_err(|error| format!("no figures at {}: {error}", path.display()))?;
     serde_json::from_str::<Value>(&text)

@@ -107,8 +107,12 @@ fn silent_failures_are_told_by_structure() {
         ("The docs say: Error: x means y".to_owned(), false),
         (json!({ "data": { "error": "a column" }, "rows": 3 }).to_string(), false),
     ];
-    let input: String =
-        outputs.iter().map(|(text, _)| format!("{}\n", json!({ "id": 0, "text": text }))).collect();
+    let lines_in: Vec<String> =
+        outputs.iter().map(|(text, _)| json!({ "id": 0, "text": text }).to_string()).collect();
+    let input = lines_in.join(
+        "
+",
+    );
     let answers = lines(&breakfall(&["explain", "--jsonl", "--outputs"], input.as_bytes()));
     for ((text, expected), answer) in outputs.iter().zip(answers) {
         assert_eq!(answer["silent"], *expected, "{text}: {answer}");

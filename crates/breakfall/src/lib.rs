@@ -19,6 +19,8 @@
 //! | record | `journal` | a reply | a [`Record`], counts, logs |
 //!
 //! Start at [`Guard::handle`].
+//!
+//! Guides by task: what an error means ([`guides::errors`]), secrets ([`guides::secrets`]).
 
 mod attempt;
 mod call;
@@ -38,8 +40,20 @@ pub mod wire;
 // `#[tool]` names this crate; so do its own tests.
 extern crate self as breakfall;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 #[doc(hidden)]
 pub mod macros;
+
+/// Guides by task.
+pub mod guides {
+    #[doc = include_str!("../../../docs/errors.md")]
+    pub mod errors {}
+    #[doc = include_str!("../../../docs/secrets.md")]
+    pub mod secrets {}
+}
 
 pub use breakfall_macros::tool;
 
