@@ -14,7 +14,7 @@ mod stream;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use marks::{GONE, MARK, fingerprint, is_replacement, replaced};
+use marks::{GONE, MARK, fingerprint, keep_outside_of_marks, replaced};
 pub use report::{FailureReport, ItemReport, OutputReport, Report};
 pub use shapes::{Allowlist, SecretRule};
 use shapes::{BUILT_IN, Shapes};
@@ -116,7 +116,7 @@ impl Redactor {
         }
         BUILT_IN.find(text, &mut found);
         places::find(text, &mut found);
-        found.retain(|span| !is_replacement(text, *span));
+        found.retain_mut(|span| keep_outside_of_marks(text, span));
         found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         found
     }
@@ -127,19 +127,19 @@ impl Redactor {
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
-        // One plain secret leaves nothing behind. Where several stand in one another's place,
-        // what is left may have a secret's place now.
-        let plain = found.iter().all(|span| {
-            let secret = &text[span.start..span.end];
-            (span.start, span.end) == (found[0].start, found[0].end)
-                && secret
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-        });
         let mut text = replaced(text, &found);
-        for _ in 0..if plain { 0 } else { ROUNDS } {
+        // Where secrets stand in one another's place, what is left may have a secret's place now.
+        let mut rounds = 0;
+        loop {
             let found = self.find(&text);
             if found.is_empty() {
+                break;
+            }
+            rounds += 1;
+            if rounds > ROUNDS {
+                // Made to have no end: nothing of it is worth keeping.
+                let whole = Span { start: 0, end: text.len(), name: "text" };
+                text = replaced(&text, &[whole]);
                 break;
             }
             text = replaced(&text, &found);

@@ -33,25 +33,32 @@ pub(super) fn replaced(text: &str, found: &[Span]) -> String {
     out
 }
 
-/// Whether a span lies in a replacement that was made before, or holds hardly more than one. Only
-/// what is written exactly as we write it counts, or a tool could hide a secret behind it.
-pub(super) fn is_replacement(text: &str, span: Span) -> bool {
+/// Whether a span is a secret outside of the replacements that were made before; one that reaches
+/// into a replacement is cut short. Only what is written exactly as we write it counts, or a tool
+/// could hide a secret behind it.
+pub(super) fn keep_outside_of_marks(text: &str, span: &mut Span) -> bool {
     let near = text.floor_char_boundary(span.start.saturating_sub(LONGEST_MARK));
     let far = text.ceil_char_boundary((span.end + LONGEST_MARK).min(text.len()));
-    let mut left = span.end - span.start;
     let mut at = near;
+    let mut within = 0;
     while let Some(found) = text[at..far].find(MARK) {
         let start = at + found;
         at = start + MARK.len();
         let Some(length) = mark_length(&text[start..far]) else { continue };
         let end = start + length;
-        if start <= span.start && span.end <= end {
-            return true;
+        if end <= span.start || start >= span.end {
+        } else if start <= span.start {
+            span.start = end.min(span.end);
+        } else if end >= span.end {
+            span.end = start;
+        } else {
+            within += length;
         }
-        left -= end.min(span.end).saturating_sub(start.max(span.start)).min(left);
         at = end;
     }
-    left < 4 && left < span.end - span.start
+    let left =
+        span.end.saturating_sub(span.start) - within.min(span.end.saturating_sub(span.start));
+    left >= if within > 0 { 4 } else { 1 }
 }
 
 /// How long the replacement at the beginning of a text is, if it is one of ours.
