@@ -36,11 +36,7 @@ fn main() {
     println!(
         "\n| secrets | to be found | found | not to be found | hit |\n|---|---:|---:|---:|---:|"
     );
-    println!(
-        "| labelled samples | {all} | {} | {not} | {} |",
-        percent(found, all),
-        percent(hit, not)
-    );
+    println!("| labelled samples | {all} | {found} | {not} | {hit} |");
     println!("\nmistakes on the sample (label, answer, how often):");
     for ((label, answer), times) in &read.confused {
         println!("  {label:<20} {answer:<20} {times}");
