@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::names;
 use super::pattern::{Marked, Pattern};
 use crate::check::mend_value;
 
@@ -18,6 +19,8 @@ pub(super) struct Body {
     pub(super) json_rpc: Option<i64>,
     /// What it says of the resource.
     pub(super) resource: Option<String>,
+    /// A name in it, which may be the resource's.
+    pub(super) named: Option<String>,
 }
 
 static XML_CODE: Pattern = Pattern::new(&["<Code>"], r"<Code>([A-Za-z0-9.]+)</Code>");
@@ -89,6 +92,26 @@ impl Body {
     }
 
     fn field(&mut self, name: &str, field: &Value) {
+        if let Value::String(text) = field
+            && matches!(
+                name,
+                "Tag"
+                    | "tag"
+                    | "name"
+                    | "Name"
+                    | "BucketName"
+                    | "bucketName"
+                    | "resourceName"
+                    | "target"
+                    | "id"
+            )
+            && !text.is_empty()
+            && text.len() < 120
+            && !text.contains(' ')
+            && names::tell(text).is_none()
+        {
+            self.named.get_or_insert_with(|| text.clone());
+        }
         let folded: String = name
             .chars()
             .filter(char::is_ascii_alphanumeric)

@@ -157,6 +157,7 @@ const HINTS: &[&str] = &[
     "ocker daemon",
     "ode",
     "ole ",
+    "onstraint (",
     "ollection ",
     "olumn ",
     "ommand ",

@@ -29,7 +29,10 @@ impl Quotes {
             if let Some(end) = closing(text, inside, mark) {
                 // A name in brackets, not a list or a remark.
                 // Only a name that stands behind a word of the sentence, not a tag or a code.
-                let begins = !text[..open].ends_with(' ')
+                let word = text[..open]
+                    .strip_suffix(' ')
+                    .is_some_and(|before| before.ends_with(|c: char| c.is_ascii_alphabetic()));
+                let begins = !word
                     || text[inside..end]
                         .chars()
                         .all(|c| c.is_ascii_uppercase() || "_-".contains(c));

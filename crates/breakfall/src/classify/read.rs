@@ -139,14 +139,24 @@ impl Reader {
         if resource::is_about(verdict.kind) {
             places.extend(BUILT_IN.places(verdict.kind, said));
         }
+        let url = || {
+            let web = status.is_some() && body.is_none() && about_something(verdict.kind);
+            web.then(|| resource::only_url(segment.text)).flatten()
+        };
         let resource = resource::find(verdict.kind, said, &places, &quotes)
+            .filter(|found| resource::looks_like_a_name(found) || url().is_none())
+            .or_else(url)
             .or_else(|| {
                 body.as_ref()
                     .and_then(|body| body.resource.clone())
                     .filter(|_| about_something(verdict.kind))
             })
             .or_else(|| bare_name(segment.text, verdict.kind))
-            .or_else(|| resource::only_quotation(verdict.kind, said, &quotes));
+            .or_else(|| resource::only_quotation(verdict.kind, said, &quotes))
+            .or_else(|| {
+                let named = body.as_ref().and_then(|body| body.named.clone());
+                named.filter(|_| about_something(verdict.kind))
+            });
         Reading {
             may_pass: may_pass(&verdict, &text),
             kind: verdict.kind,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use forms::FORMS;
 
-use super::pattern::Marked;
+use super::pattern::{Marked, Pattern};
 use super::quotes::Quotes;
 use crate::FailureKind;
 
@@ -47,7 +47,10 @@ pub(super) fn find(
     if kind == FailureKind::InvalidArguments {
         return directory(text, quotes);
     }
-    places.iter().find_map(|words| at(text, words, quotes))
+    // A name says more than a plain word: the first of them in any place, else the first word.
+    let found: Vec<String> = places.iter().filter_map(|words| at(text, words, quotes)).collect();
+    let name = found.iter().position(|found| looks_like_a_name(found));
+    found.into_iter().nth(name.unwrap_or(0))
 }
 
 /// The resource that words in this place are about.
@@ -87,6 +90,14 @@ fn at(text: &str, words: &Range<usize>, quotes: &Quotes) -> Option<String> {
         .or_else(|| word_before(text, &line, words))
         .or_else(|| word_behind(text, &line, words))
         .and_then(tidy)
+}
+
+/// The only URL of a text.
+pub(super) fn only_url(text: &str) -> Option<String> {
+    static URL: Pattern = Pattern::new(&["://"], r#"(https?://[^\s'"<>),;]+)"#);
+    let marked = Marked::new(text);
+    let first = URL.text(&marked)?;
+    (URL.last(&marked) == Some(first)).then(|| tidy(first)).flatten()
 }
 
 /// The only quotation of a text, where nothing else tells.
@@ -221,7 +232,7 @@ fn word_behind<'t>(text: &'t str, line: &Range<usize>, words: &Range<usize>) -> 
 }
 
 /// A word with something in it that plain words have not.
-fn looks_like_a_name(word: &str) -> bool {
+pub(super) fn looks_like_a_name(word: &str) -> bool {
     let inner = word.trim_matches(|c: char| {
         matches!(c, '.' | ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?')
     });

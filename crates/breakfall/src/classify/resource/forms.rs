@@ -94,6 +94,7 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
         (DENIED, Pattern::new(&[], r"must be owner of \w+ (\S+)")),
         (DENIED, Pattern::new(&[], r"(?i)missing scope:? \(?([\w.:\-]+)")),
         (CONFLICT, Pattern::new(&["Key ("], r"Key \([^)\n]*\)=\(([^)\n]*)\) already exists")),
+        (CONFLICT, Pattern::new(&["onstraint ("], r"(?i)unique constraint \(([^)\n]+)\)")),
         (CONFLICT, Pattern::new(&["Duplicate entry"], r"Duplicate entry '([^'\n]+)'")),
         (CONFLICT, Pattern::new(&["dup key"], r#"dup key: \{[^"\n]*"([^"\n]+)""#)),
         (CONFLICT, Pattern::new(&["UNIQUE constraint"], r"UNIQUE constraint failed: ([\w.]+)")),
