@@ -162,13 +162,13 @@ async fn an_error_text_is_bounded() {
 #[tokio::test]
 async fn an_error_of_unknown_origin_shows_its_facts_and_not_its_words() {
     let recorder = Recorder::new();
-    let tool = Script::new("t").errs("row 7 of internal_customers is corrupt").tool();
+    let tool = Script::new("t").errs("gromf 7 of internal_customers").tool();
     let guard = Guard::builder().tool(tool).sink(recorder.sink()).build().unwrap();
     let reply = guard.handle(call("t")).await;
     assert_eq!(reply.kind(), Some(FailureKind::Execution));
     assert!(!reply.text.contains("internal_customers"), "{}", reply.text);
     let failure = recorder.records()[0].failure.clone().unwrap();
-    assert_eq!(failure.message, "row 7 of internal_customers is corrupt");
+    assert_eq!(failure.message, "gromf 7 of internal_customers");
     assert_eq!(Some(failure.reference), reply.reference());
     assert!(reply.text.contains(failure.reference.as_str()));
 }

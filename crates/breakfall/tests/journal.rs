@@ -27,7 +27,7 @@ async fn counts_are_exact_by_tool_and_type() {
 #[tokio::test]
 async fn samples_tell_time_kind_type_message_and_arguments_on_request() {
     let build = |keep| {
-        let tool = Script::new("t").errs("it broke").tool();
+        let tool = Script::new("t").errs("gromf").tool();
         Guard::builder().tool(tool).keep_arguments(keep).build().unwrap()
     };
     let before = std::time::SystemTime::now();
@@ -37,7 +37,7 @@ async fn samples_tell_time_kind_type_message_and_arguments_on_request() {
     assert!(sample.started >= before - std::time::Duration::from_millis(5));
     assert_eq!((sample.error_type(), sample.run.as_deref()), ("IoError", Some("r")));
     let failure = sample.failure.as_ref().unwrap();
-    assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Execution, "it broke"));
+    assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Execution, "gromf"));
     assert_eq!(sample.arguments.as_deref(), Some(r#"{"token": "[redacted:token#1dd2]", "n": 1}"#));
     assert!(sample.told.as_ref().unwrap().starts_with("`t` failed."));
     let guard = build(false);

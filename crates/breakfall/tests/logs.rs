@@ -108,7 +108,7 @@ fn availability_is_warned_of_with_the_reason_told_apart() {
 
 #[test]
 fn a_failure_is_an_error_with_type_message_chain_and_reference() {
-    let long = "it broke ".repeat(100);
+    let long = "gromf ".repeat(100);
     let tool = Script::new("t").errs(&long).tool();
     let guard = Guard::builder().tool(tool).build().unwrap();
     let lines = log(&guard, vec![Call::new("c1", "t", "{}")], false);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::quotes::Quotes;
-use crate::FailureKind;
+use crate::{Disposition, FailureKind};
 
 const KINDS: usize = FailureKind::ALL.len();
 
@@ -70,9 +70,18 @@ pub(super) fn kind(text: &str, type_name: Option<&str>) -> Option<(FailureKind, 
         prior + telling.iter().map(|(_, _, weights)| weights[kind]).sum::<f32>()
     };
     let best = (0..KINDS).max_by(|one, other| score(*one).total_cmp(&score(*other)))?;
+    let second = (0..KINDS).filter(|kind| *kind != best).map(score).fold(f32::MIN, f32::max);
+    // A few words of the text itself must speak for it, and not for another as well; a guess that
+    // stops a run must be a better one.
+    let spoken =
+        features(text, None).iter().filter(|word| table.words.contains_key(word.as_str())).count();
+    let fatal = FailureKind::ALL[best].disposition() == Disposition::Fatal;
+    if spoken < 4 || score(best) - second < if fatal { 3.0 } else { 0.5 } {
+        return None;
+    }
     telling.sort_by(|one, other| other.2[best].total_cmp(&one.2[best]));
     let words: Vec<&str> = telling.iter().take(3).map(|(_, word, _)| word.as_str()).collect();
-    (!telling.is_empty()).then(|| (FailureKind::ALL[best], words.join(", ")))
+    Some((FailureKind::ALL[best], words.join(", ")))
 }
 
 /// The words of an error and the pairs of neighbours, without quotations, paths and numbers.
