@@ -6,7 +6,7 @@ use crate::FailureKind;
 
 static TEST_REPORTS: Pattern = Pattern::new(
     &["FAIL", "ail", "not ok", "ERRORS", "problem"],
-    r"(?m)(^\s*FAIL\s+\S+\.\w+|^FAILURE: Build failed|^BUILD FAILED|There were failing tests|\b\d+ problems? in |Failed Tests \d|^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9]|^FAILED \(|^Failed example:|^#\s+Failed test|^Result: FAIL|\b[1-9]\d* (?:tests?|scenarios?|examples?|items?|specs?|steps?|checks?|suites?),? (?:had )?fail(?:ed|ures?|ing)\b|\b[1-9]\d* failed, \d+ passed|passed, [1-9]\d* failed)",
+    r"(?m)(^\s*FAIL\s+\S+\.\w+|^\s*[1-9]\d* failing\b|Some tests failed|^Failed!? .*\bFailed:\s+[1-9]|Assert\.\w+\(\) Failure|^FAILURE: Build failed|^BUILD FAILED|There were failing tests|\b\d+ problems? in |Failed Tests \d|^=+ (?:FAILURES|ERRORS|short test summary info) =+|^FAILED \S+::|^--- FAIL: |^FAIL\s+\S+|^Tests?:\s+\d+ failed|^\s*\d+ failed(?:,| in )|^not ok \d+|^test result: FAILED|^FAILURES!|^Failures?: \d+|^\d+ examples?, [1-9]\d* failures?|Tests run: \d+, Failures: [1-9]|^FAILED \(|^Failed example:|^#\s+Failed test|^Result: FAIL|\b[1-9]\d* (?:tests?|scenarios?|examples?|items?|specs?|steps?|checks?|suites?),? (?:had )?fail(?:ed|ures?|ing)\b|\b[1-9]\d* failed, \d+ passed|passed, [1-9]\d* failed)",
 );
 static COMPILER: Pattern = Pattern::new(
     &[

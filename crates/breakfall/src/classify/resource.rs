@@ -82,7 +82,8 @@ fn at(text: &str, words: &Range<usize>, quotes: &Quotes) -> Option<String> {
             .take(5)
             .find(|word| looks_like_a_name(word) && !word.contains("://"))
     };
-    before_quoted(text, &line, words, quotes)
+    within_quoted(text, words, quotes)
+        .or_else(|| before_quoted(text, &line, words, quotes))
         .or_else(|| behind_quoted(text, &line, words, quotes))
         .or_else(|| if verb { near() } else { None })
         .or_else(|| behind_colon(text, &line, words))
@@ -144,6 +145,12 @@ fn behind_quoted<'t>(
         && !between.contains(['.', ';', ',', '!', '?'])
         && !between.to_ascii_lowercase().contains("did you mean");
     joins.then(|| &text[quote.clone()])
+}
+
+/// `Access to the path 'x' is denied`.
+fn within_quoted<'t>(text: &'t str, words: &Range<usize>, quotes: &Quotes) -> Option<&'t str> {
+    let quote = quotes.0.iter().find(|quote| quote.start > words.start && quote.end < words.end)?;
+    Some(&text[quote.clone()])
 }
 
 /// The first quotation of the clause that ends in the words.
@@ -344,7 +351,8 @@ fn is_stop_word(word: &str) -> bool {
 
 /// Without what belongs to the sentence.
 fn tidy(found: &str) -> Option<String> {
-    let found = found.trim().trim_matches(['"', '`', '‘', '’', '“', '”', '„', '«', '»', ',']);
+    let found =
+        found.trim().trim_matches(['"', '`', '<', '>', '‘', '’', '“', '”', '„', '«', '»', ',']);
     let found = found.trim_end_matches([':', ';', ',']).trim_matches('\'');
     // `file_get_contents(/srv/x)`
     let found = match found.split_once('(') {

@@ -24,6 +24,9 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
     const DENIED: &[FailureKind] = &[K::Permission];
     const OFF: &[FailureKind] = &[K::Unavailable];
     vec![
+        (CONFLICT, Pattern::new(&["EEXIST"], r"EEXIST[^'\n]*'[^'\n]+' -> '([^'\n]+)'")),
+        (DENIED, Pattern::new(&["ccess denied"], r"pull access denied for ([^\s,]+)")),
+        (MISSING, Pattern::new(&[], r"(?i)couldn't find (\w+) with ")),
         // [Errno 13] Permission denied: 'a' -> 'b', and Node's `, rename 'a' -> 'b'`
         (
             DENIED,
