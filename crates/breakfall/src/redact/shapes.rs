@@ -252,7 +252,8 @@ impl Shape {
     }
 }
 
-/// Bytes and ASCII: in Unicode mode these shapes would cost hundreds of MiB.
+/// Bytes, ASCII and small caches: in Unicode mode these shapes would cost hundreds of MiB, and
+/// larger caches twice the memory for no speed.
 fn compile(pattern: &str) -> Option<Regex> {
     Regex::builder()
         .syntax(syntax::Config::new().unicode(false).utf8(false))
@@ -260,7 +261,7 @@ fn compile(pattern: &str) -> Option<Regex> {
             Regex::config()
                 .utf8_empty(false)
                 .nfa_size_limit(Some(4 << 20))
-                .hybrid_cache_capacity(256 << 10),
+                .hybrid_cache_capacity(16 << 10),
         )
         .build(pattern)
         .ok()
