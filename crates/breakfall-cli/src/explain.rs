@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Read};
 
-use breakfall::{Evidence, Explanation, MayPass, Reader, explain, silent};
+use breakfall::{Evidence, Explanation, Reader, explain, silent};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ fn as_json(explanation: &Explanation) -> Value {
         "resource": failure.resource,
         "http_status": failure.status,
         "retry_after_s": failure.wait.map(|wait| wait.as_secs_f64()),
-        "may_pass": matches!(explanation.may_pass, MayPass::Yes | MayPass::Once),
+        "may_pass": explanation.may_pass.if_repeated(),
         "rule": explanation.rule,
         "words": explanation.words,
         "model_text": explanation.told,

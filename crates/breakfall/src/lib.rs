@@ -28,6 +28,7 @@ mod check;
 mod classify;
 mod config;
 mod error;
+mod expression;
 mod failure;
 mod guard;
 mod journal;

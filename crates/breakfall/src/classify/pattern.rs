@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
-
 use regex_automata::Input;
 use regex_automata::meta::Regex;
-use regex_automata::util::syntax;
+
+use crate::expression::{ascii, first_group};
 
 /// Every hint of every pattern, for one scan. A hint that is not listed here is looked for each
 /// time, which costs more and changes nothing.
@@ -258,19 +258,11 @@ impl Pattern {
         if from > text.text.len() || !self.may_match(text) {
             return None;
         }
-        let compile = || {
-            Regex::builder()
-                .syntax(syntax::Config::new().unicode(false).utf8(false))
-                .build(self.source)
-                .ok()
-        };
+        let compile = || Regex::builder().syntax(ascii()).build(self.source).ok();
         let regex = self.regex.get_or_init(compile).as_ref()?;
         let mut captures = regex.create_captures();
         regex.search_captures(&Input::new(text.text.as_bytes()).range(from..), &mut captures);
-        let whole = captures.get_match()?;
-        let group = (1..captures.group_len()).find_map(|group| captures.get_group(group));
-        let range = group.map_or(whole.range(), |group| group.start..group.end);
-        Some((range, whole.end()))
+        first_group(&captures).map(|(group, whole)| (group, whole.end))
     }
 
     fn may_match(&self, text: &Marked) -> bool {

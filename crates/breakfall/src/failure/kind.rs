@@ -37,6 +37,13 @@ pub enum MayPass {
     Unknown,
 }
 
+impl MayPass {
+    /// Whether repeating the call, at least once, may be all it takes.
+    pub fn if_repeated(self) -> bool {
+        matches!(self, Self::Yes | Self::Once)
+    }
+}
+
 /// How loudly a failure is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gravity {

@@ -5,13 +5,12 @@ use std::sync::{LazyLock, OnceLock};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use regex_automata::Input;
 use regex_automata::meta::Regex;
-use regex_automata::util::syntax;
-
 use serde::Deserialize;
 
 use super::Span;
 use super::entropy::{entropy, is_mask, is_placeholder};
 use crate::Error;
+use crate::expression::{ascii, first_group};
 
 /// How far before a keyword a shape may begin.
 const BEFORE: usize = 160;
@@ -227,11 +226,8 @@ impl Shape {
         let mut at = from;
         while at < until {
             regex.search_captures(&Input::new(text.as_bytes()).range(at..until), &mut captures);
-            let Some(whole) = captures.get_match() else { break };
-            let secret = (1..captures.group_len())
-                .find_map(|group| captures.get_group(group))
-                .map_or(whole.range(), |group| group.start..group.end);
-            at = secret.end.max(whole.start() + 1);
+            let Some((secret, whole)) = first_group(&captures) else { break };
+            at = secret.end.max(whole.start + 1);
             let (start, end) =
                 (text.ceil_char_boundary(secret.start), text.floor_char_boundary(secret.end));
             if start < end && self.is_secret(&text[start..end]) {
@@ -252,11 +248,10 @@ impl Shape {
     }
 }
 
-/// Bytes, ASCII and small caches: in Unicode mode these shapes would cost hundreds of MiB, and
-/// larger caches twice the memory for no speed.
+/// Small caches: larger ones cost twice the memory and are no faster.
 fn compile(pattern: &str) -> Option<Regex> {
     Regex::builder()
-        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .syntax(ascii())
         .configure(
             Regex::config()
                 .utf8_empty(false)
