@@ -16,8 +16,8 @@ pub(crate) use parse::{Tamed, deeper_than, take_apart, tame};
 pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
 
-use crate::attempt::{Checking, Policy, Repair};
-use crate::{Correction, Detail, Effect, Failure, FailureKind, Problem, RawArguments};
+use crate::attempt::{CallKey, Checking, Policy, Repair};
+use crate::{Correction, Detail, Failure, FailureKind, Problem, RawArguments, ToolSpec};
 
 /// Checked input. Only the check builds it.
 #[derive(Debug)]
@@ -43,17 +43,17 @@ impl Arguments {
 /// Checks raw arguments against a tool's schema.
 pub(crate) fn check(
     raw: RawArguments,
+    spec: &ToolSpec,
     schema: &Schema,
-    effect: Effect,
     policy: &Policy,
 ) -> Result<Arguments, Failure> {
     let may_repair = match policy.repair {
         Repair::Never => false,
-        Repair::Repeatable => effect.may_repeat(),
+        Repair::Repeatable => spec.effect.may_repeat(),
         Repair::Always => true,
     };
     let parse::Parsed { value, mut repairs } =
-        parse::parse(raw, policy.max_argument_bytes, may_repair)?;
+        parse::parse(raw, &spec.name, policy.max_argument_bytes, may_repair)?;
     let passes = |value, repairs| Ok(Arguments { value, repairs, diagnosis: None });
     if policy.checking == Checking::Off || schema.accepts(&value) {
         return passes(value, repairs);
@@ -68,7 +68,8 @@ pub(crate) fn check(
         Checking::Off | Checking::Strict => Err(Failure::found(
             FailureKind::InvalidArguments,
             Detail::Arguments { problems, correction },
-        )),
+        )
+        .of_call(|| CallKey::of(&spec.name, &value))),
         Checking::Warn => Ok(Arguments { value, repairs, diagnosis: Some((problems, correction)) }),
         Checking::Diagnose => {
             // What is only written otherwise is passed on as the schema wants it.

@@ -22,6 +22,7 @@ pub(crate) use codes::http_status;
 pub use explain::{Explanation, explain};
 pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};
+pub(crate) use silent::silent_output;
 pub use silent::{Silent, silent};
 pub(crate) use types::{by_type, causes, short_type_name};
 #[doc(hidden)]
@@ -46,6 +47,7 @@ pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
     facts.kind = reading.kind;
     facts.status = facts.status.or(reading.status);
     facts.wait = facts.wait.or(reading.wait);
+    facts.may_pass = Some(reading.may_pass);
     if facts.resource.is_none() {
         facts.resource = reading.resource;
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
-use crate::{Disposition, Error, FailureKind, Voice};
+use crate::{Detail, Disposition, Error, FailureKind, Voice};
 
 macro_rules! presets {
     ($( $(#[$meta:meta])+ $preset:ident $name:literal; )+) => {
@@ -99,7 +99,7 @@ pub(crate) struct Dispositions {
 }
 
 impl Dispositions {
-    pub(crate) fn of(&self, tool: &str, kind: FailureKind) -> Disposition {
+    pub(crate) fn of(&self, tool: &str, kind: FailureKind, detail: &Detail) -> Disposition {
         if !self.by_tool.is_empty()
             && let Some(decided) = self.by_tool.get(&(tool.to_owned(), kind))
         {
@@ -108,6 +108,10 @@ impl Dispositions {
         match self.by_kind.get(&kind) {
             Some(decided) => *decided,
             None if self.strict && kind == FailureKind::UnknownTool => Disposition::Fatal,
+            // It was told once, and went on.
+            None if matches!(detail, Detail::Repeated { is_stalled: true, .. }) => {
+                Disposition::Fatal
+            }
             None => self.preset.disposition(kind),
         }
     }

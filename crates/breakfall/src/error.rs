@@ -24,6 +24,12 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// No tool belongs to an upstream of that name.
+    #[error("no tool belongs to an upstream named `{name}`")]
+    NoSuchUpstream {
+        /// The name.
+        name: String,
+    },
     /// A schema that does not compile.
     #[error("the input schema of `{tool}` is not usable at `{path}`")]
     Schema {

@@ -27,9 +27,12 @@ mod call;
 mod check;
 mod classify;
 mod config;
+mod dice;
 mod error;
 mod expression;
 mod failure;
+mod fallback;
+mod fault;
 mod guard;
 mod journal;
 mod redact;
@@ -58,7 +61,10 @@ pub mod guides {
 
 pub use breakfall_macros::tool;
 
-pub use attempt::{Checking, Policy, Repair};
+pub use attempt::{
+    BreakerRules, BreakerState, BudgetRules, Checking, GateRules, GateState, Policy, Repair,
+    RepeatRules, Retry, SilentRule, Trip, TripCause, Try,
+};
 pub use call::{Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
 #[doc(hidden)]
@@ -70,15 +76,17 @@ pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,
     MayPass, Outcome, Problem, Provenance, Reference,
 };
-pub use guard::{Guard, GuardBuilder};
+pub use fallback::Fallback;
+pub use fault::{Fault, Trouble, failure_of};
+pub use guard::{Batching, Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};
 pub use redact::{
-    Allowlist, FailureReport, ItemReport, OutputReport, RedactingStream, Redactor, Report,
-    SecretRule, Span,
+    Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
+    Report, SecretRule, Span,
 };
 pub use tool::{
-    BoxFuture, Context, Effect, Entry, IntoOutput, ItemProblem, Output, Tool, ToolSpec, blocking,
-    function, require_input,
+    BoxFuture, Context, Effect, Entry, IntoOutput, ItemProblem, Output, Progress, Tool, ToolSpec,
+    blocking, blocking_with, function, function_with, require_input,
 };
-pub use toolbox::Toolbox;
-pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, Voice};
+pub use toolbox::{Scope, Toolbox};
+pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};

@@ -15,14 +15,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use marks::{GONE, MARK, fingerprint, keep_outside_of_marks, replaced};
-pub use report::{FailureReport, ItemReport, OutputReport, Report};
+pub use report::{FailureReport, InsteadReport, ItemReport, OutputReport, Report};
 pub use shapes::{Allowlist, SecretRule};
 use shapes::{BUILT_IN, Shapes};
 pub use stream::RedactingStream;
 
 use crate::classify;
 use crate::config::Dispositions;
-use crate::failure::{Advice, Facts};
+use crate::failure::{Advice, Facts, Standing};
 use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem, Reference};
 
 /// The most bytes of one text of a failure that are kept for the developer.
@@ -174,10 +174,15 @@ impl Redactor {
             })
             .collect();
         let items = output.items;
+        let instead = output.instead.take().map(|instead| {
+            let by = instead.by.map(|name| self.name(name, NAME));
+            Box::new(InsteadReport { by, of: self.failure(instead.of, terms) })
+        });
         let mut text = output.into_text();
         let bytes = text.len();
         self.without_values(&mut text);
-        OutputReport { text: cut_middle(text, terms.max_output_bytes), bytes, problems, items }
+        let text = cut_middle(text, terms.max_output_bytes);
+        OutputReport { text, bytes, problems, items, instead }
     }
 
     fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
@@ -190,17 +195,36 @@ impl Redactor {
             wait,
             detail,
             attempts,
+            may_pass,
+            not_dispatched: _,
             may_have_taken_effect,
+            times,
+            key: _,
+            substitute,
             type_name,
             source,
             backtrace,
         } = failure.into_facts();
         let tool = self.name(bounded(terms.tool, 1024).to_owned(), NAME);
         let (message, removed) = clean::readable(self.clean(message, KEPT));
+        let may_pass = may_pass.unwrap_or(kind.may_pass());
+        // A substitute has none of its own.
+        let substitute = substitute.map(|substitute| {
+            let (tool, mut failure) = *substitute;
+            failure.facts_mut().substitute = None;
+            Box::new(self.failure(failure, &Terms { tool: &tool, ..*terms }))
+        });
         let chain = source.map(|source| self.chain(&*source, &message)).unwrap_or_default();
         FailureReport {
-            disposition: terms.dispositions.of(terms.tool, kind),
-            advice: Advice::of(kind, &detail, wait, may_have_taken_effect),
+            disposition: terms.dispositions.of(terms.tool, kind, &detail),
+            advice: Advice::of(&Standing {
+                kind,
+                detail: &detail,
+                wait,
+                may_pass,
+                may_have_taken_effect,
+                times,
+            }),
             reference: Reference::of(kind, &tool, &message),
             error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
             detail: self.detail(detail),
@@ -213,6 +237,9 @@ impl Redactor {
             status,
             wait,
             attempts,
+            may_pass,
+            times,
+            substitute,
             may_have_taken_effect,
             chain,
             removed_characters: removed,

@@ -10,9 +10,10 @@ use arc_swap::ArcSwap;
 
 pub(crate) use nearest::nearest;
 
+use crate::attempt::{Breaker, Gate, GateRules, GateState};
 use crate::check::Schema;
 use crate::tool::Entry;
-use crate::{Block, Detail, Error, Failure, FailureKind, ToolSpec};
+use crate::{Block, Detail, Effect, Error, Failure, FailureKind, ToolSpec};
 
 /// How many names an unknown tool is answered with at most.
 const LISTED: usize = 10;
@@ -39,13 +40,26 @@ const FEW: usize = 20;
 pub struct Toolbox {
     /// Readers take a snapshot; writers replace it, one at a time.
     tools: ArcSwap<BTreeMap<String, Arc<Slot>>>,
+    upstreams: ArcSwap<BTreeMap<String, Arc<Gate>>>,
     writing: Mutex<()>,
+}
+
+/// Whose gate is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'n> {
+    /// A tool's.
+    Tool(&'n str),
+    /// An upstream's, which all its tools share.
+    Upstream(&'n str),
 }
 
 /// A tool in its place, with whether it may be called.
 pub(crate) struct Slot {
     pub(crate) entry: Entry,
     pub(crate) schema: Schema,
+    pub(crate) gate: Gate,
+    /// The gate of its upstream.
+    pub(crate) upstream: Option<Arc<Gate>>,
     state: AtomicU8,
 }
 
@@ -54,6 +68,18 @@ const DISABLED: u8 = 1;
 const PAUSED: u8 = 2;
 
 impl Slot {
+    /// The gate whose budget counts, with its rules.
+    pub(crate) fn budget<'a>(
+        &'a self,
+        own: &'a GateRules,
+        upstream: &'a GateRules,
+    ) -> (&'a Gate, &'a GateRules) {
+        match &self.upstream {
+            Some(gate) => (gate, upstream),
+            None => (&self.gate, own),
+        }
+    }
+
     fn block(&self) -> Option<Block> {
         match self.state.load(Ordering::Relaxed) {
             DISABLED => Some(Block::Disabled),
@@ -80,7 +106,9 @@ impl Toolbox {
         for mut entry in entries {
             named_well(&entry.spec.name)?;
             let schema = Schema::compile(&mut entry.spec)?;
-            slots.push(Arc::new(Slot { entry, schema, state: AtomicU8::new(ENABLED) }));
+            let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
+            let (gate, state) = (Gate::default(), AtomicU8::new(ENABLED));
+            slots.push(Arc::new(Slot { entry, schema, gate, upstream, state }));
         }
         self.change(|tools| {
             for slot in slots {
@@ -115,10 +143,58 @@ impl Toolbox {
         self.set(name, PAUSED)
     }
 
+    /// What a gate does now: its breaker with why it opened, how many run and wait.
+    pub fn gate(&self, scope: Scope<'_>) -> Result<GateState, Error> {
+        self.at_gate(scope, Gate::state)
+    }
+
+    /// Opens a breaker by hand: every call is held back until it is closed or reset.
+    pub fn open_breaker(&self, scope: Scope<'_>) -> Result<(), Error> {
+        self.at_gate(scope, |gate| gate.change_breaker(Breaker::hold))
+    }
+
+    /// Closes a breaker by hand: calls are let through from now on, as long as they go well.
+    pub fn close_breaker(&self, scope: Scope<'_>) -> Result<(), Error> {
+        self.at_gate(scope, |gate| gate.change_breaker(Breaker::close))
+    }
+
+    /// Closes a breaker and forgets why it ever opened.
+    pub fn reset_breaker(&self, scope: Scope<'_>) -> Result<(), Error> {
+        self.at_gate(scope, |gate| gate.change_breaker(Breaker::reset))
+    }
+
+    fn at_gate<T>(&self, scope: Scope<'_>, act: impl FnOnce(&Gate) -> T) -> Result<T, Error> {
+        match scope {
+            Scope::Tool(name) => Ok(act(&self.slot(name)?.gate)),
+            Scope::Upstream(name) => {
+                let upstreams = self.upstreams.load();
+                let no_such = || Error::NoSuchUpstream { name: name.to_owned() };
+                Ok(act(upstreams.get(name).ok_or_else(no_such)?))
+            }
+        }
+    }
+
+    /// The gate of an upstream, which is the same for all its tools.
+    fn upstream(&self, name: &str) -> Arc<Gate> {
+        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gate) = self.upstreams.load().get(name) {
+            return Arc::clone(gate);
+        }
+        let mut upstreams = BTreeMap::clone(&self.upstreams.load());
+        let gate = Arc::clone(upstreams.entry(name.to_owned()).or_default());
+        self.upstreams.store(Arc::new(upstreams));
+        gate
+    }
+
     /// The specs of the tools that may be called now, by name.
     pub fn callable(&self) -> Vec<ToolSpec> {
         let tools = self.tools.load();
         tools.values().filter(|s| s.block().is_none()).map(|s| s.entry.spec.clone()).collect()
+    }
+
+    /// Whether a tool's calls may be repeated.
+    pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
+        self.tools.load().get(name).map(|slot| slot.entry.spec.effect)
     }
 
     /// The tool of that exact name. A near miss is suggested and never executed.
@@ -134,10 +210,13 @@ impl Toolbox {
     }
 
     fn set(&self, name: &str, state: u8) -> Result<(), Error> {
-        let tools = self.tools.load();
-        let slot = tools.get(name).ok_or_else(|| Error::NoSuchTool { name: name.to_owned() })?;
-        slot.state.store(state, Ordering::Relaxed);
+        self.slot(name)?.state.store(state, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn slot(&self, name: &str) -> Result<Arc<Slot>, Error> {
+        let no_such = || Error::NoSuchTool { name: name.to_owned() };
+        self.tools.load().get(name).map(Arc::clone).ok_or_else(no_such)
     }
 
     fn change(

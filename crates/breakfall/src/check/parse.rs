@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::repair::{self, Mended};
+use crate::attempt::CallKey;
 use crate::{Detail, Failure, FailureKind, Problem, RawArguments};
 
 /// How deep arguments may be nested.
@@ -30,13 +31,15 @@ pub(super) struct Parsed {
 
 pub(super) fn parse(
     raw: RawArguments,
+    tool: &str,
     max_bytes: usize,
     may_repair: bool,
 ) -> Result<Parsed, Failure> {
     match raw {
         RawArguments::Json(value) => bounded(value, max_bytes),
         RawArguments::Text(text) if text.len() > max_bytes => Err(too_large(text.len(), max_bytes)),
-        RawArguments::Text(text) => parse_text(&text, may_repair),
+        RawArguments::Text(text) => parse_text(&text, may_repair)
+            .map_err(|failure| failure.of_call(|| CallKey::of_text(tool, &text))),
     }
 }
 

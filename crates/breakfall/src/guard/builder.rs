@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::{Guard, Runs};
-use crate::attempt::{Policy, panics};
+use super::{Batching, Guard, Runs};
+use crate::attempt::{GateRules, Policy, panics};
 use crate::classify::{PhraseRule, Reader};
 use crate::config::{Dispositions, Preset};
+use crate::dice::Dice;
+use crate::fallback::Fallback;
 use crate::journal::{Journal, Memory, Sink};
 use crate::redact::{Redactor, SecretRule};
 use crate::tool::Entry;
@@ -19,6 +21,11 @@ pub struct GuardBuilder {
     entries: Vec<Entry>,
     policy: Policy,
     policies: HashMap<String, Policy>,
+    upstream: GateRules,
+    upstreams: HashMap<String, GateRules>,
+    fallbacks: HashMap<String, Fallback>,
+    dice: Dice,
+    batching: Batching,
     dispositions: Dispositions,
     phrases: Vec<PhraseRule>,
     redactor: Redactor,
@@ -39,6 +46,11 @@ impl Guard {
             entries: Vec::new(),
             policy: Policy::default(),
             policies: HashMap::new(),
+            upstream: GateRules::upstream(),
+            upstreams: HashMap::new(),
+            fallbacks: HashMap::new(),
+            dice: Dice::default(),
+            batching: Batching::default(),
             dispositions: Dispositions::default(),
             phrases: Vec::new(),
             redactor: Redactor::default(),
@@ -114,6 +126,36 @@ impl GuardBuilder {
         self
     }
 
+    /// What lets calls through to upstreams that have no rules of their own.
+    pub fn upstream_rules(mut self, rules: GateRules) -> Self {
+        self.upstream = rules;
+        self
+    }
+
+    /// What lets calls through to one upstream.
+    pub fn upstream(mut self, name: impl Into<String>, rules: GateRules) -> Self {
+        self.upstreams.insert(name.into(), rules);
+        self
+    }
+
+    /// What answers instead of a tool that cannot do its work.
+    pub fn fallback(mut self, tool: impl Into<String>, fallback: Fallback) -> Self {
+        self.fallbacks.insert(tool.into(), fallback);
+        self
+    }
+
+    /// Makes chance repeatable: the same calls wait as long between their attempts.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.dice = Dice::new(seed);
+        self
+    }
+
+    /// Which calls of a batch run side by side.
+    pub fn batching(mut self, batching: Batching) -> Self {
+        self.batching = batching;
+        self
+    }
+
     /// How many calls of a batch run at once; at least one.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = calls.max(1);
@@ -185,6 +227,12 @@ impl GuardBuilder {
             toolbox,
             policy: self.policy,
             policies: self.policies,
+            upstream: self.upstream,
+            upstreams: self.upstreams,
+            fallbacks: self.fallbacks,
+            dice: self.dice,
+            batching: self.batching,
+            stragglers: Arc::default(),
             dispositions: self.dispositions,
             reader: Reader::with_rules(&self.phrases)?,
             redactor,

@@ -66,6 +66,11 @@ pub(super) fn abandoned(call: &Call) {
     tracing::warn!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
 }
 
+/// A tool that was left behind came to its end.
+pub(crate) fn late_result(tool: &str, id: &str) {
+    tracing::warn!(tool_name = bounded(tool, NAME), call_id = %id, "Late result dropped");
+}
+
 pub(crate) fn batch_starts(total: usize) {
     tracing::info!(total, "Processing {total} tool call(s)");
 }

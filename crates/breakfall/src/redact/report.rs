@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::Terms;
-use crate::{Advice, Detail, Disposition, Failure, FailureKind, Provenance, Reference};
+use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenance, Reference};
 
 /// The safe account of a call: what came of it, without secrets and of bounded size.
 #[derive(Clone, Debug)]
@@ -27,6 +27,18 @@ pub struct OutputReport {
     pub problems: Vec<ItemReport>,
     /// How many items there were in all, when the tool told.
     pub items: Option<usize>,
+    /// Whose place it takes: a substitute answered.
+    pub instead: Option<Box<InsteadReport>>,
+}
+
+/// A substitute answered.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct InsteadReport {
+    /// The tool that answered; `None` for a fixed value.
+    pub by: Option<String>,
+    /// How the tool that was called failed.
+    pub of: FailureReport,
 }
 
 /// An item that failed beside others that did not.
@@ -69,6 +81,12 @@ pub struct FailureReport {
     pub detail: Detail,
     /// How many attempts were made.
     pub attempts: u32,
+    /// Could the same call succeed later?
+    pub may_pass: MayPass,
+    /// How often the model made this call in this run and it failed in this way.
+    pub times: u32,
+    /// The substitute that was tried and failed, too, and how.
+    pub substitute: Option<Box<FailureReport>>,
     /// The call was dispatched and its result is not known.
     pub may_have_taken_effect: bool,
     /// The causes, outermost first.
@@ -92,7 +110,7 @@ impl Report {
         let kind = fault.kind();
         let tool: String = terms.tool.chars().filter(char::is_ascii_graphic).take(64).collect();
         Self::Failure(Box::new(FailureReport {
-            disposition: terms.dispositions.of(terms.tool, kind),
+            disposition: terms.dispositions.of(terms.tool, kind, &Detail::None),
             advice: Advice::TellAPerson,
             reference: Reference::of(kind, &tool, ""),
             provenance: Provenance::Hidden,
@@ -103,6 +121,9 @@ impl Report {
             wait: None,
             detail: Detail::None,
             attempts: 1,
+            may_pass: kind.may_pass(),
+            times: 1,
+            substitute: None,
             may_have_taken_effect: false,
             chain: Vec::new(),
             backtrace: None,
@@ -110,6 +131,24 @@ impl Report {
             tool,
             kind,
         }))
+    }
+
+    /// How the tool that was called failed, also where a substitute answered.
+    pub(crate) fn cause(&self) -> Option<&FailureReport> {
+        match self {
+            Self::Output(output) => output.instead.as_ref().map(|instead| &instead.of),
+            Self::Failure(failure) => Some(failure),
+        }
+    }
+
+    /// The substitute that answered or failed, too; empty for a fixed value.
+    pub(crate) fn substitute(&self) -> Option<&str> {
+        match self {
+            Self::Output(output) => {
+                output.instead.as_ref().map(|instead| instead.by.as_deref().unwrap_or_default())
+            }
+            Self::Failure(failure) => failure.substitute.as_ref().map(|failure| &*failure.tool),
+        }
     }
 
     /// The failure, when the call did not succeed.

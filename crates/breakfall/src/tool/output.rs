@@ -22,6 +22,17 @@ pub struct Output {
     pub(crate) content: Content,
     pub(crate) problems: Vec<ItemProblem>,
     pub(crate) items: Option<usize>,
+    /// Whose place it takes, and why.
+    pub(crate) instead: Option<Box<Instead>>,
+}
+
+/// A substitute answered.
+#[derive(Debug)]
+pub(crate) struct Instead {
+    /// The tool that answered; `None` for a fixed value.
+    pub(crate) by: Option<String>,
+    /// How the tool that was called failed.
+    pub(crate) of: Failure,
 }
 
 #[derive(Debug)]
@@ -38,9 +49,13 @@ pub struct ItemProblem {
 }
 
 impl Output {
+    fn of_content(content: Content) -> Self {
+        Self { content, problems: Vec::new(), items: None, instead: None }
+    }
+
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: Content::Text(text.into()), problems: Vec::new(), items: None }
+        Self::of_content(Content::Text(text.into()))
     }
 
     /// A JSON value; a string is passed on as a text.
@@ -53,7 +68,7 @@ impl Output {
             }
             value => Content::Json(value),
         };
-        Self { content, problems: Vec::new(), items: None }
+        Self::of_content(content)
     }
 
     /// The same output with an item that failed.
@@ -77,6 +92,11 @@ impl Output {
     /// Whether something failed beside what succeeded.
     pub fn is_partial(&self) -> bool {
         !self.problems.is_empty()
+    }
+
+    pub(crate) fn instead(mut self, by: Option<&str>, of: Failure) -> Self {
+        self.instead = Some(Box::new(Instead { by: by.map(ToOwned::to_owned), of }));
+        self
     }
 
     pub(crate) fn into_text(self) -> String {
