@@ -6,10 +6,14 @@ mod breaker;
 mod budget;
 mod clock;
 mod delays;
+#[cfg(test)]
+mod differential;
 mod execute;
 mod gate;
 pub(crate) mod panics;
 mod policy;
+#[cfg(test)]
+mod reference;
 mod repeat;
 mod trail;
 mod window;
