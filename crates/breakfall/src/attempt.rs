@@ -110,11 +110,15 @@ struct Passes<'g> {
 }
 
 async fn admit<'s>(slot: &'s Slot, terms: &'s Terms<'_>) -> Result<Passes<'s>, Failure> {
-    let tool = slot.gate.enter(&terms.policy.gate, Whose::Tool, terms.deadline).await?;
-    let upstream = match &slot.upstream {
+    let mut tool = slot.gate.enter(&terms.policy.gate, Whose::Tool, terms.deadline).await?;
+    let mut upstream = match &slot.upstream {
         Some(gate) => Some(gate.enter(terms.upstream, Whose::Upstream, terms.deadline).await?),
         None => None,
     };
+    tool.admit()?;
+    if let Some(pass) = &mut upstream {
+        pass.admit()?;
+    }
     Ok(Passes { tool, upstream })
 }
 

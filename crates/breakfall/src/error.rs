@@ -30,6 +30,12 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// A fallback that leads back to its tool.
+    #[error("`{name}` cannot be its own fallback")]
+    OwnFallback {
+        /// The tool.
+        name: String,
+    },
     /// A schema that does not compile.
     #[error("the input schema of `{tool}` is not usable at `{path}`")]
     Schema {

@@ -304,3 +304,10 @@ async fn a_fault_strikes_as_often_and_where_it_is_told_the_same_way_for_the_same
     assert_ne!(first, struck(8).await);
     assert!(first.iter().all(|n| n % 2 == 0) && (30..70).contains(&first.len()), "{}", first.len());
 }
+
+#[test]
+fn a_tool_cannot_be_its_own_fallback() {
+    let tool = Script::new("a").tool();
+    let error = Guard::builder().tool(tool).fallback("a", Fallback::tool("a")).build().unwrap_err();
+    assert_eq!(error.to_string(), "`a` cannot be its own fallback");
+}

@@ -57,6 +57,7 @@ pub(crate) enum Whose {
 pub(crate) struct Pass<'g> {
     gate: &'g Gate,
     rules: &'g GateRules,
+    whose: Whose,
     ticket: Option<Ticket>,
     verdict: Verdict,
 }
@@ -66,19 +67,19 @@ impl Gate {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a call through, at once or when a place is free before the deadline.
+    /// Gives a call a place, at once or when one is free before the deadline.
     pub(crate) async fn enter<'g>(
         &'g self,
         rules: &'g GateRules,
         whose: Whose,
         deadline: Option<Instant>,
     ) -> Result<Pass<'g>, Failure> {
+        let pass = || Pass { gate: self, rules, whose, ticket: None, verdict: Verdict::Neither };
         let turn = {
             let mut inside = self.inside();
             if rules.concurrency.is_none_or(|most| inside.running < most.max(1)) {
-                let ticket = inside.admit(rules, whose)?;
                 inside.running += 1;
-                return Ok(self.pass(rules, ticket));
+                return Ok(pass());
             }
             // A call that would be held back need not wait to hear it.
             if rules.breaker.is_some()
@@ -97,16 +98,7 @@ impl Gate {
         let longest = deadline.map_or(rules.queue_timeout, |deadline| {
             rules.queue_timeout.min(deadline.saturating_duration_since(Instant::now()))
         });
-        let Some(place) = turn.within(longest).await else {
-            return Err(crowded(whose));
-        };
-        let ticket = self.inside().admit(rules, whose)?;
-        std::mem::forget(place);
-        Ok(self.pass(rules, ticket))
-    }
-
-    fn pass<'g>(&'g self, rules: &'g GateRules, ticket: Option<Ticket>) -> Pass<'g> {
-        Pass { gate: self, rules, ticket, verdict: Verdict::Neither }
+        if turn.comes_within(longest).await { Ok(pass()) } else { Err(crowded(whose)) }
     }
 
     /// A call came that may be repeated.
@@ -152,19 +144,17 @@ impl Gate {
     }
 }
 
-impl Inside {
-    fn admit(&mut self, rules: &GateRules, whose: Whose) -> Result<Option<Ticket>, Failure> {
-        if rules.breaker.is_none() {
-            return Ok(None);
-        }
-        self.breaker
-            .admit(Instant::now())
-            .map(Some)
-            .map_err(|HeldBack(wait)| held_back(whose, wait))
-    }
-}
-
 impl Pass<'_> {
+    /// Lets the call through, or holds it back: at the last moment, when it has all its places.
+    pub(crate) fn admit(&mut self) -> Result<(), Failure> {
+        if self.rules.breaker.is_none() {
+            return Ok(());
+        }
+        let admitted = self.gate.inside().breaker.admit(Instant::now());
+        self.ticket = Some(admitted.map_err(|HeldBack(wait)| held_back(self.whose, wait))?);
+        Ok(())
+    }
+
     /// Says what came of the call.
     pub(crate) fn settle(mut self, verdict: Verdict) {
         self.verdict = verdict;
@@ -187,13 +177,9 @@ struct Turn<'g> {
     receiver: oneshot::Receiver<()>,
 }
 
-/// A place that was handed on; given back unless it is kept.
-struct Place<'g>(&'g Gate);
-
-impl<'g> Turn<'g> {
-    async fn within(mut self, longest: Duration) -> Option<Place<'g>> {
-        clock::within(longest, &mut self.receiver).await?.ok()?;
-        Some(Place(self.gate))
+impl Turn<'_> {
+    async fn comes_within(mut self, longest: Duration) -> bool {
+        matches!(clock::within(longest, &mut self.receiver).await, Some(Ok(())))
     }
 }
 
@@ -204,12 +190,6 @@ impl Drop for Turn<'_> {
         if self.receiver.try_recv().is_ok() {
             Gate::leave(&mut self.gate.inside());
         }
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        Gate::leave(&mut self.0.inside());
     }
 }
 

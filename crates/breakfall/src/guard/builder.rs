@@ -218,6 +218,11 @@ impl GuardBuilder {
         panics::install_hook();
         let toolbox = Toolbox::new();
         toolbox.add_all(self.entries)?;
+        for (tool, fallback) in &self.fallbacks {
+            if fallback.by.name() == Some(tool) {
+                return Err(Error::OwnFallback { name: tool.clone() });
+            }
+        }
         let mut redactor = self.redactor;
         for rule in self.secret_rules {
             redactor.add_rule(rule)?;
