@@ -21,7 +21,8 @@ pub(super) struct Runs {
 
 #[derive(Default)]
 struct Known {
-    runs: HashMap<Option<Arc<str>>, Run>,
+    /// Boxed, so that the table stays small when it grows.
+    runs: HashMap<Option<Arc<str>>, Box<Run>>,
     turn: u64,
 }
 
