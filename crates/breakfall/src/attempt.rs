@@ -45,7 +45,9 @@ use crate::classify::{self, Reader};
 use crate::redact::is_secret_name;
 use crate::tool::{Output, Stragglers};
 use crate::toolbox::Slot;
-use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance};
+use crate::{
+    Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
+};
 
 /// What an attempt needs of the guard.
 pub(crate) struct Terms<'g> {
@@ -145,14 +147,14 @@ async fn once(
     let outcome = heard(executed.outcome, terms, trail);
     let mut failure = match outcome {
         Ok(output) => {
-            passes.settle(Verdict::Good, Verdict::Good);
+            passes.settle(&slot.entry.spec, Verdict::Good, Verdict::Good);
             return Ok(output);
         }
         Err(failure) => failure,
     };
     classify::classify(&mut failure, terms.reader);
     let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
-    passes.settle(of_tool(&failure), of_upstream(&failure));
+    passes.settle(&slot.entry.spec, of_tool(&failure), of_upstream(&failure));
     trail.failed(began - terms.began, began.elapsed(), failure.kind());
     Err(failure)
 }
@@ -164,10 +166,16 @@ impl Terms<'_> {
 }
 
 impl Passes<'_> {
-    fn settle(self, tool: Verdict, upstream: Verdict) {
-        self.tool.settle(tool);
-        if let Some(pass) = self.upstream {
-            pass.settle(upstream);
+    fn settle(self, spec: &ToolSpec, tool: Verdict, upstream: Verdict) {
+        if let Some(trip) = self.tool.settle(tool) {
+            journal::breaker_opened(&spec.name, "tool", &trip);
+        }
+        if let Some(trip) = self.upstream.and_then(|pass| pass.settle(upstream)) {
+            journal::breaker_opened(
+                spec.upstream.as_deref().unwrap_or_default(),
+                "upstream",
+                &trip,
+            );
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use tokio::time::Instant;
 
-pub(crate) use log::{batch_done, batch_starts, late_result};
+pub(crate) use log::{batch_done, batch_starts, breaker_opened, late_result};
 pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};
 
@@ -85,7 +85,7 @@ impl OpenRecord<'_> {
     pub(crate) fn close(mut self, spoken: Spoken) -> Reply {
         self.open = false;
         let attempts = self.trail.attempts;
-        log::ends(&self.call, &spoken.report);
+        log::ends(&self.call, &spoken.report, &self.trail);
         let ending = match &spoken.report {
             Report::Output(output) if output.instead.is_some() => Ending::Substituted,
             Report::Output(output) if output.problems.is_empty() => Ending::Succeeded,

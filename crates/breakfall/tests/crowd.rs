@@ -1,5 +1,7 @@
 //! Ten thousand calls at once to a tool that takes two seconds: none lost, memory bounded. Alone in
 //! its process, whose memory is measured.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::print_stdout, reason = "what was measured")]
 
 mod memory;
 

@@ -1,5 +1,7 @@
 //! A million calls, a fifth of them in trouble: memory stays where it was and every call is
 //! counted. Alone in its process, whose memory is measured.
+#![expect(clippy::print_stdout, reason = "what was measured")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod memory;
 

@@ -136,15 +136,38 @@ async fn a_tool_that_fails_too_often_in_a_run_is_paused_in_it() {
     assert_eq!(calls.load(Relaxed), 11);
 }
 
-#[tokio::test]
-async fn what_was_told_to_come_back_is_not_taken_for_a_loop() {
-    let (tool, calls) =
-        Script::new("t").effect(Effect::Once).fails(FailureKind::RateLimited).counted();
+#[tokio::test(start_paused = true)]
+async fn who_comes_back_when_told_is_in_no_loop_and_who_hammers_is() {
+    let script = || Script::new("t").effect(Effect::Once).fails(FailureKind::RateLimited);
+    let (tool, calls) = script().counted();
     let guard = Guard::builder().tool(tool).build().unwrap();
     for _ in 0..10 {
         assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::RateLimited));
+        tokio::time::advance(Duration::from_secs(20)).await;
     }
     assert_eq!(calls.load(Relaxed), 10);
+    let (tool, calls) = script().counted();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    for _ in 0..10 {
+        guard.handle(call("{}")).await;
+    }
+    assert_eq!(calls.load(Relaxed), 4);
+    assert_eq!(guard.handle(call("{}")).await.stop_reason(), Some(StopReason::Stalled));
+    // Having waited at last, it may try.
+    tokio::time::advance(Duration::from_secs(20)).await;
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::RateLimited));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_hammers_an_open_breaker_is_stopped() {
+    let (tool, calls) = Script::new("t").fails(FailureKind::Upstream).counted();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    let mut turns = 0;
+    while guard.handle(call("{}")).await.stop_reason() != Some(StopReason::Stalled) {
+        turns += 1;
+        assert!(turns < 20, "it goes on for ever");
+    }
+    assert_eq!(calls.load(Relaxed), 5);
 }
 
 #[tokio::test(start_paused = true)]

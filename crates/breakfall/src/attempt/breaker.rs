@@ -133,17 +133,18 @@ impl Breaker {
         Ok(Ticket { epoch: self.epoch, is_probe })
     }
 
-    /// Learns what came of a call that was let through.
+    /// Learns what came of a call that was let through; tells where that opens it.
     pub(crate) fn settle(
         &mut self,
         ticket: Ticket,
         verdict: Verdict,
         rules: &BreakerRules,
         now: Instant,
-    ) {
+    ) -> Option<Trip> {
         if ticket.epoch != self.epoch {
-            return;
+            return None;
         }
+        let tripped = self.tripped;
         match &mut self.phase {
             Phase::Closed => self.count(verdict, rules, now),
             Phase::HalfOpen { probing, successes, open_for } if ticket.is_probe => {
@@ -164,6 +165,7 @@ impl Breaker {
             }
             Phase::HalfOpen { .. } | Phase::Open { .. } | Phase::Held => {}
         }
+        self.trips.back().filter(|_| self.tripped > tripped).copied()
     }
 
     fn count(&mut self, verdict: Verdict, rules: &BreakerRules, now: Instant) {

@@ -59,7 +59,6 @@ pub(crate) struct Pass<'g> {
     rules: &'g GateRules,
     whose: Whose,
     ticket: Option<Ticket>,
-    verdict: Verdict,
 }
 
 impl Gate {
@@ -74,7 +73,7 @@ impl Gate {
         whose: Whose,
         deadline: Option<Instant>,
     ) -> Result<Pass<'g>, Failure> {
-        let pass = || Pass { gate: self, rules, whose, ticket: None, verdict: Verdict::Neither };
+        let pass = || Pass { gate: self, rules, whose, ticket: None };
         let turn = {
             let mut inside = self.inside();
             if rules.concurrency.is_none_or(|most| inside.running < most.max(1)) {
@@ -155,19 +154,28 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Says what came of the call.
-    pub(crate) fn settle(mut self, verdict: Verdict) {
-        self.verdict = verdict;
+    /// Says what came of the call; tells where that opens the breaker.
+    pub(crate) fn settle(self, verdict: Verdict) -> Option<Trip> {
+        // Dropped it would end a second time.
+        std::mem::ManuallyDrop::new(self).end(verdict)
+    }
+
+    fn end(&mut self, verdict: Verdict) -> Option<Trip> {
+        let mut inside = self.gate.inside();
+        let trip = match (self.ticket, &self.rules.breaker) {
+            (Some(ticket), Some(rules)) => {
+                inside.breaker.settle(ticket, verdict, rules, Instant::now())
+            }
+            _ => None,
+        };
+        Gate::leave(&mut inside);
+        trip
     }
 }
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        let mut inside = self.gate.inside();
-        if let (Some(ticket), Some(rules)) = (self.ticket, &self.rules.breaker) {
-            inside.breaker.settle(ticket, self.verdict, rules, Instant::now());
-        }
-        Gate::leave(&mut inside);
+        self.end(Verdict::Neither);
     }
 }
 

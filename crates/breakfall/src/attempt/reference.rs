@@ -100,7 +100,7 @@ impl SlowBreaker {
         let (phase, since, rest) = self.phase();
         if phase == "open" {
             if now - since < rest {
-                return Err(Some(rest - (now - since)));
+                return Err(Some(rest.saturating_sub(now - since)));
             }
             self.enter("half open", now, rest);
         }
@@ -116,7 +116,7 @@ impl SlowBreaker {
     }
 
     fn settle(&mut self, ticket: usize, verdict: Verdict, now: Instant) {
-        let (phase, _) = std::mem::replace(&mut self.tickets[ticket], (0, false));
+        let (phase, _) = std::mem::take(&mut self.tickets[ticket]);
         if phase != self.phases.len() || verdict == Verdict::Neither {
             return;
         }
@@ -251,21 +251,23 @@ proptest! {
         rules in (1_u32..5, 1_u32..8, 1_u64..600).prop_map(|(warn_at, refuse_at, forget)| RepeatRules {
             warn_at, refuse_at, forget_after: Duration::from_secs(forget), ..RepeatRules::default()
         }),
-        events in prop::collection::vec((0_u64..4, 0_u8..4, 0_u64..60_000), STEPS),
+        events in prop::collection::vec(
+            (0_u64..4, 0_u8..4, 0_u64..60_000, prop::option::weighted(0.2, 0_u64..90_000)),
+            STEPS,
+        ),
     ) {
         let mut now = Instant::now();
         let mut fast = Repeats::default();
-        // Of each call: what became of it, and when.
-        let mut all: Vec<(u64, Option<FailureKind>, Instant)> = Vec::new();
-        for (which, what, wait) in events {
+        // Of each call: what became of it, when, and when it was told to come back.
+        let mut all: Vec<(u64, Option<FailureKind>, Instant, Option<Instant>)> = Vec::new();
+        for (which, what, wait, told) in events {
             now += Duration::from_millis(wait);
             let key = CallKey::of_text("tool", &which.to_string());
-            // The failures in a row up to now, none of them long before the next.
-            let mut times = 0;
-            let mut refused = 0;
-            let mut kind_of_row = None;
-            let mut next = now;
-            for (_, kind, then) in all.iter().rev().filter(|(of, ..)| *of == which) {
+            // The failures in a row up to now, none of them long before the next, and none that
+            // was told to come back when it did.
+            let (mut times, mut refused, mut kind_of_row) = (0, 0, None);
+            let (mut next, mut next_failure) = (now, now);
+            for (_, kind, then, back_at) in all.iter().rev().filter(|(of, ..)| *of == which) {
                 let Some(kind) = kind else { break };
                 if next - *then >= rules.forget_after { break; }
                 next = *then;
@@ -273,12 +275,15 @@ proptest! {
                     if times == 0 { refused += 1; }
                     continue;
                 }
+                if back_at.is_some_and(|back_at| back_at <= next_failure) { break; }
+                next_failure = *then;
                 if *kind_of_row.get_or_insert(*kind) != *kind { break; }
                 times += 1;
             }
+            let told = told.map(Duration::from_millis);
             if what == 3 {
                 fast.succeeded(key, "tool");
-                all.push((which, None, now));
+                all.push((which, None, now, None));
                 continue;
             }
             let expected = (times > 0 && times >= rules.refuse_at.saturating_sub(1)).then_some({
@@ -286,13 +291,13 @@ proptest! {
             });
             prop_assert_eq!(fast.refuse(key, &rules, now), expected);
             if expected.is_some() {
-                all.push((which, Some(FailureKind::Repeated), now));
+                all.push((which, Some(FailureKind::Repeated), now, None));
                 continue;
             }
             let kind = if what == 0 { FailureKind::NotFound } else { FailureKind::Permission };
             let expected = if kind_of_row == Some(kind) { times + 1 } else { 1 };
-            prop_assert_eq!(fast.failed(key, kind, &rules, now), expected);
-            all.push((which, Some(kind), now));
+            prop_assert_eq!(fast.failed(key, (kind, told), &rules, now), expected);
+            all.push((which, Some(kind), now, told.map(|told| now + told)));
         }
     }
 }

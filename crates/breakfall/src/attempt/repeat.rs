@@ -3,15 +3,20 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::policy::RepeatRules;
+use crate::redact::bounded;
 use crate::{FailureKind, RawArguments};
 
 /// How many different calls of a run are remembered; the oldest goes first.
 const CALLS: usize = 256;
+
+/// The largest arguments that are read to be known again however they are written.
+const READ: usize = 64 << 10;
 
 /// How many tools of a run are counted.
 const TOOLS: usize = 256;
@@ -33,7 +38,13 @@ impl CallKey {
     pub(crate) fn of_raw(tool: &str, arguments: &RawArguments) -> Self {
         match arguments {
             RawArguments::Json(value) => Self::of(tool, value),
-            RawArguments::Text(text) => Self::of_text(tool, text),
+            RawArguments::Text(text) if text.trim().is_empty() => {
+                Self::of(tool, &Value::Object(serde_json::Map::new()))
+            }
+            RawArguments::Text(text) => match serde_json::from_str(bounded(text, READ)) {
+                Ok(value) => Self::of(tool, &value),
+                Err(_) => Self::of_text(tool, text),
+            },
         }
     }
 
@@ -88,6 +99,8 @@ struct Repeated {
     /// How often it was refused since.
     refused: u32,
     last: Instant,
+    /// When it was told to come back.
+    back_at: Option<Instant>,
 }
 
 /// What is to be done with a call that failed before.
@@ -123,27 +136,28 @@ impl Repeats {
         Some(if call.refused == 1 { Refusal::Told { failed } } else { Refusal::Stalled { failed } })
     }
 
-    /// A call failed: how often by now in this way.
+    /// A call failed, perhaps with a wait that was told: how often by now in this way.
     pub(crate) fn failed(
         &mut self,
         key: CallKey,
-        kind: FailureKind,
+        (kind, wait): (FailureKind, Option<Duration>),
         rules: &RepeatRules,
         now: Instant,
     ) -> u32 {
+        let back_at = wait.and_then(|wait| now.checked_add(wait));
         if let Some(call) = self.remembered(key, rules, now) {
             if call.kind == kind {
                 call.failed = call.failed.saturating_add(1);
             } else {
                 (call.kind, call.failed, call.refused) = (kind, 1, 0);
             }
-            call.last = now;
+            (call.last, call.back_at) = (now, back_at);
             return call.failed;
         }
         if self.calls.len() == CALLS {
             self.calls.pop_front();
         }
-        self.calls.push_back(Repeated { key, kind, failed: 1, refused: 0, last: now });
+        self.calls.push_back(Repeated { key, kind, failed: 1, refused: 0, last: now, back_at });
         1
     }
 
@@ -176,7 +190,8 @@ impl Repeats {
         self.calls.is_empty() && self.tools.is_empty()
     }
 
-    /// The call, unless it is so long ago that it does not count any more.
+    /// The call, unless it is so long ago that it does not count any more, or the model did as it
+    /// was told and came back in time.
     fn remembered(
         &mut self,
         key: CallKey,
@@ -184,7 +199,10 @@ impl Repeats {
         now: Instant,
     ) -> Option<&mut Repeated> {
         let at = self.calls.iter().position(|call| call.key == key)?;
-        if now.saturating_duration_since(self.calls[at].last) >= rules.forget_after {
+        let call = &self.calls[at];
+        if now.saturating_duration_since(call.last) >= rules.forget_after
+            || call.back_at.is_some_and(|back_at| back_at <= now)
+        {
             self.calls.remove(at);
             return None;
         }

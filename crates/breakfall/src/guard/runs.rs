@@ -108,11 +108,11 @@ impl Runs {
         }
         let Some(key) = key else { return failure };
         let rules = terms.rules;
-        let times = run.repeats.failed(key, kind, rules, Instant::now());
+        let times = run.repeats.failed(key, (kind, failure.wait()), rules, Instant::now());
         if times >= rules.warn_at {
             failure.facts_mut().times = times;
         }
-        if kind != FailureKind::UnknownTool && run.repeats.tool_failed(&call.tool, rules) {
+        if is_of_the_tool(kind) && run.repeats.tool_failed(&call.tool, rules) {
             run.paused.insert(call.tool.clone());
         }
         // What was refused before it ran is not even looked at any more.
@@ -169,14 +169,12 @@ fn refused(refusal: Refusal) -> Failure {
     }
 }
 
-/// Whether a model that makes the call again repeats itself: it was not told to come back.
+/// Whether a model that makes the call again repeats itself.
 fn is_a_repeat(kind: FailureKind) -> bool {
-    !matches!(
-        kind,
-        FailureKind::Unavailable
-            | FailureKind::RateLimited
-            | FailureKind::Cancelled
-            | FailureKind::Repeated
-            | FailureKind::Broken
-    )
+    !matches!(kind, FailureKind::Cancelled | FailureKind::Repeated | FailureKind::Broken)
+}
+
+/// Whether it tells against the tool for the rest of the run.
+fn is_of_the_tool(kind: FailureKind) -> bool {
+    !matches!(kind, FailureKind::UnknownTool | FailureKind::Unavailable | FailureKind::RateLimited)
 }

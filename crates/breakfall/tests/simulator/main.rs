@@ -3,6 +3,9 @@
 //!
 //! `BREAKFALL_SEED=7 cargo test -p breakfall --test simulator` replays one world and tells what
 //! happened in it; `BREAKFALL_SEEDS=100000` tries more of them.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::print_stdout, reason = "a world is told")]
+#![expect(clippy::panic, reason = "tools and sinks that panic")]
 
 mod checks;
 mod world;

@@ -345,7 +345,7 @@ impl World {
         let _ = self.guard.set(Arc::downgrade(&guard));
         self.calls(&guard, &mut history).await;
         // What was left behind comes to its end.
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
         self.look_back(&guard, &mut history);
         history
     }
