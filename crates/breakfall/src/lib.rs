@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! handle(call):  open record → run → redact → speak → close record
-//! run(call):     find → check → attempt (execute → classify → settle)
+//! run(call):     find → check → attempt (admit → execute → classify → settle → again?) → fallback, once
 //! ```
 //!
 //! | step | module | turns | into |
@@ -20,7 +20,8 @@
 //!
 //! Start at [`Guard::handle`].
 //!
-//! Guides by task: what an error means ([`guides::errors`]), secrets ([`guides::secrets`]).
+//! Guides by task: what an error means ([`guides::errors`]), secrets
+//! ([`guides::secrets`]), tools that are slow, flaky or gone ([`guides::holding_out`]).
 
 mod attempt;
 mod call;
@@ -57,6 +58,8 @@ pub mod guides {
     pub mod errors {}
     #[doc = include_str!("../../../docs/secrets.md")]
     pub mod secrets {}
+    #[doc = include_str!("../../../docs/holding-out.md")]
+    pub mod holding_out {}
 }
 
 pub use breakfall_macros::tool;
