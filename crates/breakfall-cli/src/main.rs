@@ -1,10 +1,12 @@
 //! The program `breakfall`: arguments and output only.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
+mod config;
 mod explain;
 mod failed;
 mod lines;
 mod redact;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -25,12 +27,15 @@ enum Command {
     Explain(explain::Explain),
     /// Remove secrets from standard input
     Redact(redact::Redact),
+    /// Check `breakfall.toml`, or print what it may hold
+    Config(config::ConfigArgs),
 }
 
 fn main() -> ExitCode {
     let done = match Program::parse().command {
         Command::Explain(explain) => explain.run(),
         Command::Redact(redact) => redact.run(),
+        Command::Config(config) => config.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 pub use parse::MAX_DEPTH;
 pub(crate) use parse::{Tamed, deeper_than, take_apart, tame};
+pub(crate) use problems::{describe, located};
 pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
 

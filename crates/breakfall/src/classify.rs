@@ -19,6 +19,7 @@ mod wait;
 mod words;
 
 pub(crate) use codes::http_status;
+pub(crate) use explain::explain_as;
 pub use explain::{Explanation, explain};
 pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};

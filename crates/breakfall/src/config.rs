@@ -1,7 +1,24 @@
-//! What the user decides once for the guard: presets, and what is fatal.
+//! What the user decides once for the guard: presets, what is fatal, and the file
+//! `breakfall.toml`.
+
+mod apply;
+mod environment;
+mod file;
+mod load;
+mod policies;
+mod problem;
+mod schema;
+mod tables;
+mod tree;
+mod units;
+mod words;
 
 use std::collections::HashMap;
 use std::str::FromStr;
+
+pub use load::Config;
+pub(crate) use policies::Policies;
+pub use problem::ConfigProblem;
 
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
 use crate::{Detail, Disposition, Error, FailureKind, Voice};

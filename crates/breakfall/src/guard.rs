@@ -14,8 +14,8 @@ use runs::{RunTerms, Runs};
 
 use crate::attempt::{self, CallKey, GateRules, Policy, attempt, panics};
 use crate::check::{Tamed, check, tame};
-use crate::classify::Reader;
-use crate::config::Dispositions;
+use crate::classify::{Evidence, Explanation, Reader, Silent, explain_as, silent};
+use crate::config::{Dispositions, Policies};
 use crate::dice::Dice;
 use crate::fallback::{By, Fallback};
 use crate::journal::{Journal, Memory, OpenRecord};
@@ -46,8 +46,7 @@ use crate::{Call, Outcome, Output, RawArguments, Reply, Report, Toolbox};
 /// ```
 pub struct Guard {
     toolbox: Toolbox,
-    policy: Policy,
-    policies: HashMap<String, Policy>,
+    policies: Policies,
     upstream: GateRules,
     upstreams: HashMap<String, GateRules>,
     fallbacks: HashMap<String, Fallback>,
@@ -153,7 +152,7 @@ impl Guard {
 
 impl Guard {
     fn policy(&self, tool: &str) -> &Policy {
-        self.policies.get(tool).unwrap_or(&self.policy)
+        self.policies.of(tool, || self.toolbox.upstream_of(tool))
     }
 
     fn upstream(&self, name: Option<&str>) -> &GateRules {
@@ -163,6 +162,17 @@ impl Guard {
     fn terms<'a>(&'a self, tool: &'a str) -> Terms<'a> {
         let max_output_bytes = self.policy(tool).max_output_bytes;
         Terms { tool, dispositions: &self.dispositions, max_output_bytes }
+    }
+
+    /// What the guard would make of an error that a tool raised.
+    pub fn explain(&self, evidence: &Evidence) -> Explanation {
+        let terms = self.terms("tool");
+        explain_as(&self.reader, &self.redactor, &terms, &*self.voice, evidence)
+    }
+
+    /// Whether a tool's output is a failure that came as a success.
+    pub fn silent(&self, output: &str) -> Option<Silent> {
+        silent(&self.reader, output)
     }
 
     /// The tools, to add to, enable, disable or pause while calls run; and their breakers.

@@ -42,7 +42,11 @@ pub struct Toolbox {
     tools: ArcSwap<BTreeMap<String, Arc<Slot>>>,
     upstreams: ArcSwap<BTreeMap<String, Arc<Gate>>>,
     writing: Mutex<()>,
+    fit: Option<Fit>,
 }
+
+/// What is done to every tool that comes in, now or later.
+pub(crate) type Fit = Box<dyn Fn(Entry) -> Entry + Send + Sync>;
 
 /// Whose gate is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +99,11 @@ impl Toolbox {
         Self::default()
     }
 
+    /// An empty toolbox that fits every tool which comes in.
+    pub(crate) fn fitting(fit: Fit) -> Self {
+        Self { fit: Some(fit), ..Self::default() }
+    }
+
     /// Adds a tool. Its schema is compiled here, once.
     pub fn add(&self, entry: Entry) -> Result<(), Error> {
         self.add_all([entry])
@@ -103,7 +112,11 @@ impl Toolbox {
     /// Adds tools, all or none.
     pub fn add_all(&self, entries: impl IntoIterator<Item = Entry>) -> Result<(), Error> {
         let mut slots = Vec::new();
-        for mut entry in entries {
+        for entry in entries {
+            let mut entry = match &self.fit {
+                Some(fit) => fit(entry),
+                None => entry,
+            };
             named_well(&entry.spec.name)?;
             let schema = Schema::compile(&mut entry.spec)?;
             let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
@@ -195,6 +208,11 @@ impl Toolbox {
     /// Whether a tool's calls may be repeated.
     pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
         self.tools.load().get(name).map(|slot| slot.entry.spec.effect)
+    }
+
+    /// The upstream that a tool belongs to.
+    pub(crate) fn upstream_of(&self, name: &str) -> Option<String> {
+        self.tools.load().get(name).and_then(|slot| slot.entry.spec.upstream.clone())
     }
 
     /// The tool of that exact name. A near miss is suggested and never executed.

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 /// How a tool is called. One for the guard, and one for each tool that needs another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -201,7 +204,8 @@ impl RepeatRules {
 }
 
 /// What happens to a failure that came as a success.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SilentRule {
     /// Nobody looks.
     Ignore,
@@ -213,7 +217,8 @@ pub enum SilentRule {
 }
 
 /// What happens to arguments that the schema does not accept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Checking {
     /// The call is refused before it is dispatched.
     #[default]
@@ -229,7 +234,8 @@ pub enum Checking {
 }
 
 /// For which tools malformed arguments are mended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Repair {
     /// For none.
     Never,

@@ -7,6 +7,8 @@ use std::vec::IntoIter;
 use futures_util::future::{FutureExt, Shared};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt, future};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::Guard;
 use crate::check::tame;
@@ -14,7 +16,8 @@ use crate::tool::BoxFuture;
 use crate::{Call, Effect, Failure, Outcome, RawArguments, Reply, journal};
 
 /// Which calls of a batch run side by side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Batching {
     /// All of them.
     #[default]

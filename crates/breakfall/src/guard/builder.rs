@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use super::{Batching, Guard, Runs};
 use crate::attempt::{GateRules, Policy, panics};
 use crate::classify::{PhraseRule, Reader};
-use crate::config::{Dispositions, Preset};
+use crate::config::{Config, Dispositions, Policies, Preset};
 use crate::dice::Dice;
 use crate::fallback::Fallback;
 use crate::journal::{Journal, Memory, Sink};
@@ -19,24 +19,24 @@ use crate::{Disposition, Error, FailureKind, Toolbox, Voice};
 #[must_use]
 pub struct GuardBuilder {
     entries: Vec<Entry>,
-    policy: Policy,
-    policies: HashMap<String, Policy>,
-    upstream: GateRules,
-    upstreams: HashMap<String, GateRules>,
-    fallbacks: HashMap<String, Fallback>,
+    config: Config,
+    policies: Policies,
+    pub(crate) upstream: GateRules,
+    pub(crate) upstreams: HashMap<String, GateRules>,
+    pub(crate) fallbacks: HashMap<String, Fallback>,
     dice: Dice,
-    batching: Batching,
-    dispositions: Dispositions,
-    phrases: Vec<PhraseRule>,
+    pub(crate) batching: Batching,
+    pub(crate) dispositions: Dispositions,
+    pub(crate) phrases: Vec<PhraseRule>,
     redactor: Redactor,
     secret_rules: Vec<SecretRule>,
     voice: Option<Box<dyn Voice>>,
     sinks: Vec<Arc<dyn Sink>>,
-    keeps_arguments: bool,
-    max_samples: usize,
-    max_sample_bytes: usize,
-    max_error_bytes: usize,
-    concurrency: usize,
+    pub(crate) keeps_arguments: bool,
+    pub(crate) max_samples: usize,
+    pub(crate) max_sample_bytes: usize,
+    pub(crate) max_error_bytes: usize,
+    pub(crate) concurrency: usize,
 }
 
 impl Guard {
@@ -44,8 +44,8 @@ impl Guard {
     pub fn builder() -> GuardBuilder {
         GuardBuilder {
             entries: Vec::new(),
-            policy: Policy::default(),
-            policies: HashMap::new(),
+            config: Config::default(),
+            policies: Policies::default(),
             upstream: GateRules::upstream(),
             upstreams: HashMap::new(),
             fallbacks: HashMap::new(),
@@ -76,6 +76,13 @@ impl GuardBuilder {
     /// Adds tools.
     pub fn tools(mut self, entries: impl IntoIterator<Item = Entry>) -> Self {
         self.entries.extend(entries);
+        self
+    }
+
+    /// Takes over a configuration. What it says stands above what is said in code, whether before
+    /// or after; faults and effects hold for tools that are added later as well.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
         self
     }
 
@@ -116,13 +123,13 @@ impl GuardBuilder {
 
     /// How tools are called.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
+        self.policies.all = policy;
         self
     }
 
     /// How one tool is called.
     pub fn policy_for(mut self, tool: impl Into<String>, policy: Policy) -> Self {
-        self.policies.insert(tool.into(), policy);
+        self.policies.tools.insert(tool.into(), policy);
         self
     }
 
@@ -214,24 +221,27 @@ impl GuardBuilder {
     }
 
     /// The guard, or what is wrong with a tool.
-    pub fn build(self) -> Result<Guard, Error> {
+    pub fn build(mut self) -> Result<Guard, Error> {
         panics::install_hook();
-        let toolbox = Toolbox::new();
-        toolbox.add_all(self.entries)?;
+        let config = std::mem::take(&mut self.config);
+        config.put_over(&mut self);
         for (tool, fallback) in &self.fallbacks {
             if fallback.by.name() == Some(tool) {
                 return Err(Error::OwnFallback { name: tool.clone() });
             }
         }
         let mut redactor = self.redactor;
+        config.add_secrets(&mut redactor)?;
         for rule in self.secret_rules {
             redactor.add_rule(rule)?;
         }
+        let policies = config.policies(self.policies);
+        let toolbox = Toolbox::fitting(Box::new(move |entry| config.fitted(entry)));
+        toolbox.add_all(self.entries)?;
         let voice = self.voice.unwrap_or_else(|| self.dispositions.preset.voice());
         Ok(Guard {
             toolbox,
-            policy: self.policy,
-            policies: self.policies,
+            policies,
             upstream: self.upstream,
             upstreams: self.upstreams,
             fallbacks: self.fallbacks,
