@@ -9,6 +9,8 @@ mod policies;
 mod problem;
 mod schema;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod units;
 mod words;

@@ -20,8 +20,9 @@
 //!
 //! Start at [`Guard::handle`].
 //!
-//! Guides by task: what an error means ([`guides::errors`]), secrets
-//! ([`guides::secrets`]), tools that are slow, flaky or gone ([`guides::holding_out`]).
+//! Guides by task: what an error means ([`guides::errors`]), secrets ([`guides::secrets`]), tools
+//! that are slow, flaky or gone ([`guides::holding_out`]), the file `breakfall.toml`
+//! ([`guides::configuration`]).
 
 mod attempt;
 mod call;
@@ -54,6 +55,8 @@ pub mod macros;
 
 /// Guides by task.
 pub mod guides {
+    #[doc = include_str!("../../../docs/configuration.md")]
+    pub mod configuration {}
     #[doc = include_str!("../../../docs/errors.md")]
     pub mod errors {}
     #[doc = include_str!("../../../docs/secrets.md")]

@@ -79,7 +79,10 @@ impl Config {
         let (value, places) = tree::document(text).map_err(|found| {
             let (value, places) = (Value::Null, Places::default());
             let written = Written { origin, text, value: &value, places: &places };
-            Error::config(found.iter().map(|found| written.unreadable(found)).collect())
+            let mut problems: Vec<_> =
+                found.iter().map(|found| written.unreadable(found)).collect();
+            in_order(&mut problems);
+            Error::config(problems)
         })?;
         let (origin, text) = (origin.to_owned(), text.to_owned());
         Source { origin, text, value, places }.checked()

@@ -55,6 +55,9 @@ fn tidy(schema: &mut Draft) {
             }
         }
     }
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
     if schema.get("properties").is_some() {
         schema.remove("unevaluatedProperties");
         schema.insert("additionalProperties".to_owned(), false.into());
