@@ -51,7 +51,7 @@ impl Check {
         let checked = Config::load(&self.file)
             .and_then(|config| config.with_environment(std::env::vars_os()));
         if self.json {
-            return self.as_json(checked);
+            return as_json(checked);
         }
         let config = checked.map_err(unusable)?;
         println!("`{}` is usable", self.file.display());
@@ -60,20 +60,20 @@ impl Check {
         }
         Ok(())
     }
+}
 
-    /// A problem is an answer here, and still a failure for whoever asks for the exit status.
-    fn as_json(&self, checked: Result<Config, Error>) -> Result<(), Failed> {
-        match checked {
-            Ok(config) => {
-                let notes = config.notes();
-                println!("{:#}", json!({ "usable": true, "problems": [], "notes": notes }));
-                Ok(())
-            }
-            Err(Error::Config { problems }) => {
-                println!("{:#}", json!({ "usable": false, "problems": problems, "notes": [] }));
-                Err(Failed::silently())
-            }
-            Err(error) => Err(unusable(error)),
+/// A problem is an answer here, and still a failure for whoever asks for the exit status.
+fn as_json(checked: Result<Config, Error>) -> Result<(), Failed> {
+    match checked {
+        Ok(config) => {
+            let notes = config.notes();
+            println!("{:#}", json!({ "usable": true, "problems": [], "notes": notes }));
+            Ok(())
         }
+        Err(Error::Config { problems }) => {
+            println!("{:#}", json!({ "usable": false, "problems": problems, "notes": [] }));
+            Err(Failed::silently())
+        }
+        Err(error) => Err(unusable(error)),
     }
 }

@@ -211,6 +211,17 @@ fn the_upstreams_of_the_file_are_known() {
     assert_eq!(config.upstreams().collect::<Vec<_>>(), ["files", "github"]);
 }
 
+#[test]
+fn what_the_guide_shows_is_usable() {
+    let guide = include_str!("../../../docs/configuration.md");
+    let shown: Vec<&str> =
+        guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(shown.len() > 4);
+    for text in shown {
+        config(text);
+    }
+}
+
 const EXAMPLE: &str = include_str!("../../../breakfall.example.toml");
 
 /// Values of every type, at and beyond the limits of most keys.
@@ -221,6 +232,7 @@ const VALUES: &[&str] = &[
     "1",
     "-1",
     "3",
+    "3.0",
     "100",
     "101",
     "1_000_001",

@@ -249,7 +249,7 @@ pub(crate) struct PhraseTable {
 /// Words that an error is known by.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(title = "text that does not begin with `…`")]
+#[schemars(title = "text that is not empty and does not begin with `…`")]
 pub(crate) struct Phrase(#[schemars(regex(pattern = r"^[^…]"))] pub(super) String);
 
 /// What a secret looks like.
@@ -317,7 +317,7 @@ pub(crate) struct FaultTable {
     /// Only for calls whose arguments have these fields with these values.
     pub(super) when: Option<Map<String, Value>>,
     /// Makes chance repeatable: the same calls meet the same trouble.
-    #[schemars(range(min = 0))]
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     pub(super) seed: Option<u64>,
 }
 

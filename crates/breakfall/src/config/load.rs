@@ -5,9 +5,10 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::file::File;
+use super::file::{FallbackTable, FaultTable, File, PhraseTable, SecretTable};
 use super::problem::{ConfigProblem, Written, in_order};
 use super::tables::FaultFor;
 use super::tree::{Places, Unreadable};
@@ -180,49 +181,74 @@ impl Source {
     fn checked(self) -> Result<Config, Error> {
         let Self { origin, text, value, places } = &self;
         let written = Written { origin, text, value, places };
-        let problems = written.check();
-        if !problems.is_empty() {
-            return Err(Error::config(problems));
-        }
-        // What the schema accepts serde reads; were it otherwise, it is a problem and no panic.
-        let file: File = serde_json::from_value(value.clone())
-            .map_err(|error| Error::config(vec![written.remark::<&str>(&[], error.to_string())]))?;
-        let mut meaning = Meaning { written, problems: Vec::new() };
-        let tables = file.tools.iter();
-        let fallbacks = tables.filter_map(|(tool, table)| {
-            let fallback = table.fallback.as_ref()?.fallback();
-            meaning.of(&["tools", tool, "fallback"], fallback).map(|found| (tool.clone(), found))
-        });
-        let fallbacks = fallbacks.collect();
-        let numbered = file.fault.iter().enumerate();
-        let faults = numbered
-            .filter_map(|(index, table)| meaning.of(&["fault", &index.to_string()], table.fault()));
-        let faults = faults.collect();
-        let numbered = file.secret.iter().enumerate();
-        let secrets = numbered.filter_map(|(index, table)| {
+        let mut meaning = Meaning { written, problems: written.check() };
+        let fallbacks = meaning.fallbacks();
+        let faults = meaning.tables("fault", None, |table: FaultTable| table.fault());
+        let secrets = meaning.tables("secret", Some("regex"), |table: SecretTable| {
             let rule = table.rule();
-            let usable = Redactor::default().add_rule(rule.clone()).map(|()| rule);
-            let usable = usable.map_err(|error| error.to_string());
-            meaning.of(&["secret", &index.to_string(), "regex"], usable)
+            let usable = Redactor::default().add_rule(rule.clone());
+            usable.map(|()| rule).map_err(|error| error.to_string())
         });
-        let secrets = secrets.collect();
         if !meaning.problems.is_empty() {
             in_order(&mut meaning.problems);
             return Err(Error::config(meaning.problems));
         }
-        let phrases = file.phrase.iter().map(super::file::PhraseTable::rule).collect();
+        // What the schema accepts serde reads; were it otherwise, it is a problem and no panic.
+        let file: File = serde_json::from_value(value.clone())
+            .map_err(|error| Error::config(vec![written.remark::<&str>(&[], error.to_string())]))?;
+        let phrases = file.phrase.iter().map(PhraseTable::rule).collect();
         Ok(Config { written: self, file, fallbacks, faults, phrases, secrets })
     }
 }
 
-/// Takes what tables mean, and why some mean nothing.
+/// Takes what tables mean, and why some mean nothing. A table that the schema does not accept is
+/// left out: its problem is known.
 struct Meaning<'a> {
     written: Written<'a>,
     problems: Vec<ConfigProblem>,
 }
 
 impl Meaning<'_> {
-    fn of<T>(&mut self, path: &[&str], meant: Result<T, String>) -> Option<T> {
+    fn fallbacks(&mut self) -> BTreeMap<String, Fallback> {
+        let tools = self.written.value.get("tools").and_then(Value::as_object);
+        let given = tools.into_iter().flatten().filter_map(|(tool, table)| {
+            let meant = |table: FallbackTable| table.fallback();
+            let fallback = self.of(&["tools", tool, "fallback"], table.get("fallback")?, meant)?;
+            Some((tool.clone(), fallback))
+        });
+        given.collect()
+    }
+
+    /// What every table of a list means; `culprit` is the key that is to blame where one means
+    /// nothing.
+    fn tables<T: DeserializeOwned, M>(
+        &mut self,
+        name: &str,
+        culprit: Option<&str>,
+        meant: impl Fn(T) -> Result<M, String>,
+    ) -> Vec<M> {
+        let tables = self.written.value.get(name).and_then(Value::as_array);
+        let numbered = tables.into_iter().flatten().enumerate();
+        numbered
+            .filter_map(|(index, table)| {
+                let index = index.to_string();
+                let path: Vec<&str> = [name, &index].into_iter().chain(culprit).collect();
+                self.of(&path, table, &meant)
+            })
+            .collect()
+    }
+
+    fn of<T: DeserializeOwned, M>(
+        &mut self,
+        path: &[&str],
+        table: &Value,
+        meant: impl Fn(T) -> Result<M, String>,
+    ) -> Option<M> {
+        let known = self.written.key(path);
+        if self.problems.iter().any(|one| one.problem.path.starts_with(&known)) {
+            return None;
+        }
+        let meant = meant(serde_json::from_value(table.clone()).ok()?);
         meant.map_err(|why| self.problems.push(self.written.remark(path, why))).ok()
     }
 }

@@ -22,6 +22,9 @@ const SHOWN: usize = 60;
 /// How much of it is looked at.
 const SEEN: usize = 4 << 10;
 
+/// What the validator says of what is not there.
+const MISSING: &str = "; it is missing";
+
 /// One thing wrong with a configuration, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -103,34 +106,37 @@ impl Written<'_> {
     /// A key that is not known, one that is missing, or a value that is not accepted.
     fn mismatch(&self, path: &[String], found: &Problem) -> ConfigProblem {
         let Some(wanted) = schema::at(path) else { return self.unknown(path) };
-        let expected = accepted(wanted).unwrap_or_else(|| in_words_of_toml(&found.expected));
+        let options = schema::options(wanted);
+        let expected = if options.is_empty() {
+            accepted(wanted).unwrap_or_else(|| in_words_of_toml(&found.expected))
+        } else {
+            listed(options.iter().map(|word| format!("`\"{word}\"`")))
+        };
         let Some(given) = get(self.value, path) else {
-            let expected = expected.trim_end_matches("; it is missing");
-            let expected = format!("{expected}; it is missing");
-            return self.at(path, At::key, Problem { expected, ..Problem::default() });
+            let expected = expected.trim_end_matches(MISSING).to_owned();
+            let remark = Some("it is missing".to_owned());
+            return self.at(path, At::key, Problem { expected, remark, ..Problem::default() });
         };
         let got = self.shown(path, given);
-        let options = schema::options(wanted);
-        if options.is_empty() {
-            let problem = Problem { expected, got: Some(got), ..Problem::default() };
-            return self.at(path, At::value, problem);
-        }
+        let remark = (!options.is_empty()).then(|| format!("`{got}` is not accepted"));
         let near = given.as_str().map(|given| nearest(given, options.iter().copied(), 1));
-        let near = near.and_then(|near| near.first().map(|word| format!("\"{word}\"")));
-        let problem = Problem {
-            remark: Some(format!("`{got}` is not accepted")),
-            expected: listed(options.iter().map(|word| format!("`\"{word}\"`"))),
-            got: Some(got),
-            nearest: near,
-            ..Problem::default()
-        };
-        self.at(path, At::value, problem)
+        let nearest = near.and_then(|near| near.first().map(|word| format!("\"{word}\"")));
+        self.at(
+            path,
+            At::value,
+            Problem { expected, remark, got: Some(got), nearest, ..Problem::default() },
+        )
     }
 
     fn unknown(&self, path: &[String]) -> ConfigProblem {
         let (last, outer) = path.split_last().map_or(("", path), |(last, outer)| (last, outer));
         let keys = schema::at(outer).map(schema::keys).unwrap_or_default();
         self.at(path, At::key, no_such_key(last, &keys))
+    }
+
+    /// A path as it is called in problems.
+    pub(super) fn key<S: AsRef<str>>(&self, path: &[S]) -> String {
+        key(path, self.value)
     }
 
     /// A problem in words of its own.
@@ -199,7 +205,7 @@ pub(super) fn in_order(problems: &mut [ConfigProblem]) {
     problems.sort_by(|a, b| (a.line, a.column, &a.origin).cmp(&(b.line, b.column, &b.origin)));
 }
 
-/// What the schema cannot tell of units: that they are within their limits.
+/// What the schema cannot tell: that units are within their limits, and whole numbers whole.
 fn misfits(
     value: &Value,
     schema: &'static Value,
@@ -223,7 +229,9 @@ fn misfits(
         }
         scalar => {
             let format = schema::resolved(schema).get("format").and_then(Value::as_str);
-            if format.is_some_and(|format| !units::is_in_format(format, scalar))
+            // To JSON Schema `3.0` is an integer; TOML tells them apart, and so does serde.
+            if (format.is_some_and(|format| !units::is_in_format(format, scalar))
+                || scalar.is_f64() && schema::is_whole(schema))
                 && !wrong.iter().any(|(known, _)| known == path)
             {
                 wrong.push((path.clone(), Problem::default()));
@@ -275,13 +283,6 @@ fn accepted(wanted: &'static Value) -> Option<String> {
     let resolved = schema::resolved(wanted);
     if let Some(title) = wanted.get("title").or_else(|| resolved.get("title")) {
         return title.as_str().map(ToOwned::to_owned);
-    }
-    let options = schema::options(wanted);
-    if !options.is_empty() {
-        return Some(format!(
-            "one of {}",
-            listed(options.iter().map(|word| format!("`\"{word}\"`")))
-        ));
     }
     let says_more = ["minimum", "maximum", "items"].iter().any(|key| resolved.get(key).is_some());
     let schema = schema::compiled().filter(|_| says_more)?;

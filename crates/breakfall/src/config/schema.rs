@@ -131,3 +131,8 @@ pub(super) fn options(schema: &'static Value) -> Vec<&'static str> {
 pub(super) fn is_text(schema: &'static Value) -> bool {
     resolved(schema).get("type").is_some_and(|kind| kind == "string") || !options(schema).is_empty()
 }
+
+/// Whether a number must be a whole one.
+pub(super) fn is_whole(schema: &'static Value) -> bool {
+    branches(schema).any(|branch| branch.get("type").is_some_and(|kind| kind == "integer"))
+}

@@ -79,9 +79,9 @@ pub(crate) struct False;
 
 impl<'de> Deserialize<'de> for False {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match bool::deserialize(deserializer)? {
-            false => Ok(Self),
-            true => Err(serde::de::Error::custom("`true` is not accepted")),
+        if bool::deserialize(deserializer)? {
+            return Err(serde::de::Error::custom("`true` is not accepted"));
         }
+        Ok(Self)
     }
 }
