@@ -21,6 +21,7 @@ use std::str::FromStr;
 pub use load::Config;
 pub(crate) use policies::Policies;
 pub use problem::ConfigProblem;
+pub(crate) use problem::PROBLEMS;
 
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
 use crate::{Detail, Disposition, Error, FailureKind, Voice};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::ConfigProblem;
+use crate::config::PROBLEMS;
 
 /// What can be wrong with how a guard is put together.
 #[derive(Debug, thiserror::Error)]
@@ -104,9 +105,10 @@ impl Error {
 fn told(problems: &[ConfigProblem]) -> String {
     let count = match problems.len() {
         1 => "has a problem".to_owned(),
+        PROBLEMS.. => format!("has many problems, of which {PROBLEMS} are told"),
         count => format!("has {count} problems"),
     };
-    problems.iter().fold(count, |told, problem| format!("{told}\n  {problem}"))
+    problems.iter().take(PROBLEMS).fold(count, |told, problem| format!("{told}\n  {problem}"))
 }
 
 fn listed(words: &[&str]) -> String {

@@ -94,7 +94,15 @@ impl Redactor {
 
     /// Adds a rule of the user's own.
     pub fn add_rule(&mut self, rule: SecretRule) -> Result<(), Error> {
-        self.rules.push(rule);
+        self.add_rules([rule])
+    }
+
+    /// Adds rules of the user's own. They are compiled together, once.
+    pub fn add_rules(&mut self, rules: impl IntoIterator<Item = SecretRule>) -> Result<(), Error> {
+        self.rules.extend(rules);
+        if self.rules.is_empty() {
+            return Ok(());
+        }
         let announced = self.rules.iter().map(SecretRule::announced);
         self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?)));
         Ok(())

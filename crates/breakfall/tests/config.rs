@@ -75,6 +75,21 @@ fn a_file_that_is_too_large_too_deep_or_not_there_is_refused() {
 }
 
 #[test]
+fn a_large_file_costs_no_more_than_its_size() {
+    let many = |lines: &str, count: usize| -> String {
+        (0..count).map(|n| lines.replace('#', &n.to_string())).collect()
+    };
+    let told = problems(&many("=\n", 500_000));
+    assert!(told.contains("many problems, of which 100 are told"), "{told:.200}");
+    let tools = many("[tools.t#]\ntotal_timeout='31d'\n", 20_000);
+    assert_eq!(problems(&tools).lines().count(), 101);
+    let keys = many("key_# = 1\n", 60_000);
+    assert_eq!(problems(&format!("[guard]\n{keys}")).lines().count(), 101);
+    let secrets = many("[[secret]]\nid='s#'\nregex='s#_[0-9]+'\n", 500);
+    assert!(config(&secrets).redactor().is_ok());
+}
+
+#[test]
 fn a_file_that_is_not_text_is_told_with_its_place() {
     let path = std::env::temp_dir().join(format!("breakfall-{}.toml", std::process::id()));
     std::fs::write(&path, b"# good\n# \xff bad").unwrap();

@@ -25,7 +25,7 @@ impl Config {
                 redactor.add_value(value);
             }
         }
-        self.secrets.iter().try_for_each(|rule| redactor.add_rule(rule.clone()))
+        redactor.add_rules(self.secrets.iter().cloned())
     }
 
     pub(crate) fn policies(&self, in_code: Policies) -> Policies {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::file::{FallbackTable, FaultTable, File, PhraseTable, SecretTable};
-use super::problem::{ConfigProblem, Written, in_order};
+use super::problem::{ConfigProblem, PROBLEMS, Written, in_order};
 use super::tables::FaultFor;
 use super::tree::{Places, Unreadable};
 use super::{environment, schema, tree};
@@ -81,7 +81,7 @@ impl Config {
             let (value, places) = (Value::Null, Places::default());
             let written = Written { origin, text, value: &value, places: &places };
             let mut problems: Vec<_> =
-                found.iter().map(|found| written.unreadable(found)).collect();
+                found.iter().take(PROBLEMS).map(|found| written.unreadable(found)).collect();
             in_order(&mut problems);
             Error::config(problems)
         })?;

@@ -14,7 +14,7 @@ use crate::toolbox::nearest;
 use crate::{Problem, Redactor};
 
 /// How many problems are worth telling.
-const PROBLEMS: usize = 100;
+pub(crate) const PROBLEMS: usize = 100;
 
 /// How many characters of what was written are shown.
 const SHOWN: usize = 60;
@@ -212,6 +212,9 @@ fn misfits(
     path: &mut Vec<String>,
     wrong: &mut Vec<(Vec<String>, Problem)>,
 ) {
+    if wrong.len() > PROBLEMS {
+        return;
+    }
     let mut look_inside = |name: &str, value: &Value| {
         if let Some(schema) = schema::inside(schema, name) {
             path.push(name.to_owned());

@@ -150,22 +150,24 @@ impl FaultFor {
 
 impl FaultTable {
     pub(super) fn fault(&self) -> Result<FaultFor, String> {
-        let needs = |key: &str| format!("`{}` needs `{key}`", self.word());
+        let needs = |word: &str, key: &str| format!("`{word}` needs `{key}`");
         let trouble = match self.trouble {
             TroubleWord::Latency => {
-                Trouble::Latency(self.time.ok_or_else(|| needs("time"))?.into())
+                Trouble::Latency(self.time.ok_or_else(|| needs("latency", "time"))?.into())
             }
             TroubleWord::Hang => Trouble::Hang,
-            TroubleWord::Fail => Trouble::Fail(self.kind.ok_or_else(|| needs("kind"))?),
+            TroubleWord::Fail => Trouble::Fail(self.kind.ok_or_else(|| needs("fail", "kind"))?),
             TroubleWord::Http => Trouble::Http {
-                status: self.status.ok_or_else(|| needs("status"))?,
+                status: self.status.ok_or_else(|| needs("http", "status"))?,
                 body: self.body.clone().unwrap_or_default(),
                 retry_after: self.retry_after.map(Into::into),
             },
             TroubleWord::Garbage => Trouble::Garbage,
             TroubleWord::Truncated => Trouble::Truncated,
             TroubleWord::Panic => Trouble::Panic,
-            TroubleWord::Flood => Trouble::Flood(self.bytes.ok_or_else(|| needs("bytes"))?.into()),
+            TroubleWord::Flood => {
+                Trouble::Flood(self.bytes.ok_or_else(|| needs("flood", "bytes"))?.into())
+            }
         };
         self.nothing_else(&trouble)?;
         let mut fault = Fault::new(trouble);
@@ -195,19 +197,6 @@ impl FaultTable {
         match superfluous.iter().find(|(_, is)| *is) {
             Some((key, _)) => Err(format!("`{}` has no `{key}`", trouble.name())),
             None => Ok(()),
-        }
-    }
-
-    fn word(&self) -> &'static str {
-        match self.trouble {
-            TroubleWord::Latency => "latency",
-            TroubleWord::Hang => "hang",
-            TroubleWord::Fail => "fail",
-            TroubleWord::Http => "http",
-            TroubleWord::Garbage => "garbage",
-            TroubleWord::Truncated => "truncated",
-            TroubleWord::Panic => "panic",
-            TroubleWord::Flood => "flood",
         }
     }
 }

@@ -232,9 +232,7 @@ impl GuardBuilder {
         }
         let mut redactor = self.redactor;
         config.add_secrets(&mut redactor)?;
-        for rule in self.secret_rules {
-            redactor.add_rule(rule)?;
-        }
+        redactor.add_rules(self.secret_rules)?;
         let policies = config.policies(self.policies);
         let toolbox = Toolbox::fitting(Box::new(move |entry| config.fitted(entry)));
         toolbox.add_all(self.entries)?;
