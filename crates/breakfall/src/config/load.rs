@@ -212,7 +212,7 @@ impl Meaning<'_> {
     fn fallbacks(&mut self) -> BTreeMap<String, Fallback> {
         let tools = self.written.value.get("tools").and_then(Value::as_object);
         let given = tools.into_iter().flatten().filter_map(|(tool, table)| {
-            let meant = |table: FallbackTable| table.fallback();
+            let meant = |table: FallbackTable| table.fallback(tool);
             let fallback = self.of(&["tools", tool, "fallback"], table.get("fallback")?, meant)?;
             Some((tool.clone(), fallback))
         });

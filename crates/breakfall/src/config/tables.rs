@@ -88,7 +88,10 @@ impl BudgetTable {
 }
 
 impl FallbackTable {
-    pub(super) fn fallback(&self) -> Result<Fallback, String> {
+    pub(super) fn fallback(&self, of: &str) -> Result<Fallback, String> {
+        if self.tool.as_deref() == Some(of) {
+            return Err("a tool is no substitute for itself".to_owned());
+        }
         let fallback = match (&self.tool, &self.value, &self.arguments) {
             (Some(tool), None, None) => Fallback::tool(tool),
             (Some(tool), None, Some(arguments)) => {
