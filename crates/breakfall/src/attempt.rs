@@ -91,7 +91,7 @@ pub(crate) async fn attempt(
             effect: slot.entry.spec.effect,
             attempts: trail.attempts,
             straggles: trail.straggles,
-            left: terms.left(),
+            left: terms.left(trail),
         };
         let Some(wait) = again(&failed, &mut delays) else { return Err(failure) };
         if !budget.may_repeat(rules) {
@@ -136,13 +136,14 @@ async fn once(
     let began = Instant::now();
     let limits = Limits {
         attempt: terms.policy.attempt_timeout,
-        left: terms.left().map(|left| (left, terms.policy.total_timeout)),
+        left: terms.left(trail).map(|left| (left, terms.policy.total_timeout)),
     };
     trail.attempts += 1;
     trail.under_way = Some(slot.entry.spec.effect);
     let executed = execute(&slot.entry, arguments, call, limits, terms.stragglers).await;
     trail.under_way = None;
     trail.straggles |= executed.straggles;
+    trail.held += executed.held;
     trail.fault = executed.fault.or(trail.fault);
     let outcome = heard(executed.outcome, terms, trail);
     let mut failure = match outcome {
@@ -160,8 +161,10 @@ async fn once(
 }
 
 impl Terms<'_> {
-    fn left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    /// How much of the call's time is left; what was waited for a person does not count.
+    fn left(&self, trail: &Trail) -> Option<Duration> {
+        let deadline = self.deadline?.checked_add(trail.held)?;
+        Some(deadline.saturating_duration_since(Instant::now()))
     }
 }
 

@@ -34,13 +34,15 @@ use crate::{Failure, FailureKind, Provenance};
 /// Decides the kind of a failure that nobody declared. What a tool declared stands.
 pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
     let facts = failure.facts();
-    if facts.kind != FailureKind::Execution || facts.provenance != Provenance::Unknown {
+    let is_open = facts.is_unread || facts.provenance == Provenance::Unknown;
+    if facts.kind != FailureKind::Execution || !is_open {
         return;
     }
     let evidence = Evidence {
         text: &facts.message,
         type_name: facts.type_name.as_deref(),
         http_status: facts.status,
+        json_rpc_code: facts.json_rpc_code,
         ..Evidence::default()
     };
     let reading = reader.read(&evidence);

@@ -81,6 +81,10 @@ pub(crate) struct Facts {
     pub(crate) may_have_taken_effect: bool,
     /// How often the model made this call in this run and it failed in this way.
     pub(crate) times: u32,
+    /// The kind is still to be read off the words.
+    pub(crate) is_unread: bool,
+    /// The JSON-RPC code it came with.
+    pub(crate) json_rpc_code: Option<i64>,
     /// Which call it was, for the loop guard.
     pub(crate) key: Option<CallKey>,
     /// The substitute that was tried and failed, too.
@@ -105,6 +109,8 @@ impl Failure {
             not_dispatched: false,
             may_have_taken_effect: false,
             times: 1,
+            is_unread: false,
+            json_rpc_code: None,
             key: None,
             substitute: None,
             type_name: None,

@@ -22,7 +22,7 @@ use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
 use crate::tool::Stragglers;
 use crate::voice::{Voice, speak};
-use crate::{Call, Outcome, Output, RawArguments, Reply, Report, Toolbox};
+use crate::{Call, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -188,6 +188,13 @@ impl Guard {
     /// Records that a sink failed to take.
     pub fn lost_records(&self) -> u64 {
         self.journal.lost.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Answers a call that a door cannot pass on to any tool, and records it like every other.
+    pub fn refuse(&self, mut call: Call, failure: Failure) -> Reply {
+        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
+        let record = self.journal.open(call, &raw, &self.redactor);
+        self.answer(Err(failure), record)
     }
 
     /// Attempts that did not stop when their time was up: how many still run, and how many came to

@@ -71,7 +71,7 @@ pub use attempt::{
     BreakerRules, BreakerState, BudgetRules, Checking, GateRules, GateState, Policy, Repair,
     RepeatRules, Retry, SilentRule, Trip, TripCause, Try,
 };
-pub use call::{Call, RawArguments};
+pub use call::{Attachment, Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
 #[doc(hidden)]
 pub use classify::features;
@@ -91,8 +91,8 @@ pub use redact::{
     Report, SecretRule, Span,
 };
 pub use tool::{
-    BoxFuture, Context, Effect, Entry, IntoOutput, ItemProblem, Output, Progress, Tool, ToolSpec,
-    blocking, blocking_with, function, function_with, require_input,
+    BoxFuture, Context, Effect, Entry, Held, IntoOutput, ItemProblem, Output, Progress, Tool,
+    ToolSpec, blocking, blocking_with, function, function_with, require_input,
 };
 pub use toolbox::{Scope, Toolbox};
 pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};

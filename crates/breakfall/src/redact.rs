@@ -14,6 +14,8 @@ mod stream;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 use marks::{GONE, MARK, fingerprint, keep_outside_of_marks, replaced};
 pub use report::{FailureReport, InsteadReport, ItemReport, OutputReport, Report};
 pub use shapes::{Allowlist, SecretRule};
@@ -23,6 +25,7 @@ pub use stream::RedactingStream;
 use crate::classify;
 use crate::config::Dispositions;
 use crate::failure::{Advice, Facts, Standing};
+use crate::tool::Content;
 use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem, Reference};
 
 /// The most bytes of one text of a failure that are kept for the developer.
@@ -186,11 +189,26 @@ impl Redactor {
             let by = instead.by.map(|name| self.name(name, NAME));
             Box::new(InsteadReport { by, of: self.failure(instead.of, terms) })
         });
+        let payload = match &mut output.content {
+            Content::Payload(payload, _) => Some(self.payload(std::mem::take(payload))),
+            Content::Text(_) | Content::Json(_) => None,
+        };
         let mut text = output.into_text();
         let bytes = text.len();
         self.without_values(&mut text);
         let text = cut_middle(text, terms.max_output_bytes);
-        OutputReport { text, bytes, problems, items, instead }
+        OutputReport { text, bytes, problems, items, instead, payload }
+    }
+
+    /// A payload is passed on to the letter but for what was registered.
+    fn payload(&self, payload: Box<RawValue>) -> Box<RawValue> {
+        if !self.values.iter().any(|value| payload.get().contains(value.as_str())) {
+            return payload;
+        }
+        let mut text = Box::<str>::from(payload).into_string();
+        self.without_values(&mut text);
+        // A value that is not within a text may tear the JSON apart: then nothing passes.
+        RawValue::from_string(text).unwrap_or_default()
     }
 
     fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
@@ -207,6 +225,8 @@ impl Redactor {
             not_dispatched: _,
             may_have_taken_effect,
             times,
+            is_unread: _,
+            json_rpc_code: _,
             key: _,
             substitute,
             type_name,

@@ -18,10 +18,10 @@ pub use function::{blocking, blocking_with, function, function_with};
 pub use input::require_input;
 pub(crate) use output::Content;
 pub use output::{IntoOutput, ItemProblem, Output};
-pub use progress::Progress;
+pub use progress::{Held, Progress};
 pub(crate) use progress::{Stragglers, Watch};
 
-use crate::{Arguments, Error, Outcome};
+use crate::{Arguments, Attachment, Error, Outcome};
 
 /// A future on the heap, as tools return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -57,6 +57,8 @@ pub struct Context<'a> {
     pub tool: &'a str,
     /// The run, when the caller named one.
     pub run: Option<&'a str>,
+    /// What the door handed over beside the arguments.
+    pub attachment: Option<&'a Attachment>,
     pub(crate) watch: &'a Watch,
 }
 

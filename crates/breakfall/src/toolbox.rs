@@ -61,7 +61,7 @@ pub enum Scope<'n> {
 pub(crate) struct Slot {
     pub(crate) entry: Entry,
     pub(crate) schema: Schema,
-    pub(crate) gate: Gate,
+    pub(crate) gate: Arc<Gate>,
     /// The gate of its upstream.
     pub(crate) upstream: Option<Arc<Gate>>,
     state: AtomicU8,
@@ -111,27 +111,73 @@ impl Toolbox {
 
     /// Adds tools, all or none.
     pub fn add_all(&self, entries: impl IntoIterator<Item = Entry>) -> Result<(), Error> {
-        let mut slots = Vec::new();
-        for entry in entries {
-            let mut entry = match &self.fit {
-                Some(fit) => fit(entry),
-                None => entry,
-            };
-            named_well(&entry.spec.name)?;
-            let schema = Schema::compile(&mut entry.spec)?;
-            let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
-            let (gate, state) = (Gate::default(), AtomicU8::new(ENABLED));
-            slots.push(Arc::new(Slot { entry, schema, gate, upstream, state }));
-        }
+        let slots: Vec<Slot> =
+            entries.into_iter().map(|entry| self.slotted(entry)).collect::<Result<_, _>>()?;
         self.change(|tools| {
             for slot in slots {
                 let name = slot.entry.spec.name.clone();
-                if tools.insert(name.clone(), slot).is_some() {
+                if tools.insert(name.clone(), Arc::new(slot)).is_some() {
                     return Err(Error::DuplicateTool { name });
                 }
             }
             Ok(())
         })
+    }
+
+    /// The tools of an upstream are these from now on. Those that were there before keep their
+    /// breakers and their places, those that are gone are taken out. Gives back what cannot be
+    /// used, and why; the rest is in its place.
+    pub fn replace(
+        &self,
+        upstream: &str,
+        entries: impl IntoIterator<Item = Entry>,
+    ) -> Vec<(String, Error)> {
+        let mut refused = Vec::new();
+        let mut slots = Vec::new();
+        for entry in entries {
+            let name = entry.spec.name.clone();
+            match self.slotted(entry.upstream(upstream)) {
+                Ok(slot) => slots.push(slot),
+                Err(error) => refused.push((name, error)),
+            }
+        }
+        let changed = self.change(|tools| {
+            let is_its = |slot: &Slot| slot.entry.spec.upstream.as_deref() == Some(upstream);
+            let mut before = BTreeMap::new();
+            tools.retain(|name, slot| {
+                let stays = !is_its(slot);
+                if !stays {
+                    before.insert(name.clone(), Arc::clone(slot));
+                }
+                stays
+            });
+            for mut slot in slots {
+                let name = slot.entry.spec.name.clone();
+                if tools.contains_key(&name) {
+                    refused.push((name.clone(), Error::DuplicateTool { name }));
+                    continue;
+                }
+                if let Some(old) = before.get(&name) {
+                    slot.gate = Arc::clone(&old.gate);
+                    slot.state = AtomicU8::new(old.state.load(Ordering::Relaxed));
+                }
+                tools.insert(name, Arc::new(slot));
+            }
+            Ok(())
+        });
+        debug_assert!(changed.is_ok(), "nothing in the change fails");
+        refused
+    }
+
+    fn slotted(&self, entry: Entry) -> Result<Slot, Error> {
+        let mut entry = match &self.fit {
+            Some(fit) => fit(entry),
+            None => entry,
+        };
+        named_well(&entry.spec.name)?;
+        let schema = Schema::compile(&mut entry.spec)?;
+        let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
+        Ok(Slot { entry, schema, gate: Arc::default(), upstream, state: AtomicU8::new(ENABLED) })
     }
 
     /// Takes a tool out. Calls that run go on.

@@ -421,3 +421,24 @@ async fn a_rate_of_failures_opens_a_breaker_that_no_row_of_them_would() {
     assert_eq!(gate.trips[0].cause, TripCause::Rate { failed: 6, of: 11 });
     assert_eq!(calls, 11);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_clock_stands_while_a_tool_waits_for_a_person() {
+    let tool = function_with("ask", "", |_: Value, progress| async move {
+        tokio::time::sleep(seconds(20)).await;
+        let held = progress.hold();
+        tokio::time::sleep(seconds(600)).await;
+        drop(held);
+        tokio::time::sleep(seconds(9)).await;
+        Ok::<_, Failure>("answered")
+    });
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    assert_eq!(guard.handle(call("ask")).await.text, "answered");
+    let slow = function_with("ask", "", |_: Value, progress| async move {
+        drop(progress.hold());
+        tokio::time::sleep(seconds(31)).await;
+        Ok::<_, Failure>("too late")
+    });
+    let guard = Guard::builder().tool(slow).build().unwrap();
+    assert_eq!(guard.handle(call("ask")).await.kind(), Some(FailureKind::Timeout));
+}

@@ -25,6 +25,9 @@ pub(super) struct Limits {
 /// How long a task that was told to stop is waited for.
 const GRACE: Duration = Duration::from_millis(100);
 
+/// How often a clock that stands is looked at.
+const STANDING: Duration = Duration::from_millis(100);
+
 /// What came of an attempt.
 pub(super) struct Executed {
     pub(super) outcome: Outcome,
@@ -32,6 +35,8 @@ pub(super) struct Executed {
     pub(super) fault: Option<&'static str>,
     /// It did not stop when its time was up.
     pub(super) straggles: bool,
+    /// How long the clock stood.
+    pub(super) held: Duration,
 }
 
 pub(super) async fn execute(
@@ -43,8 +48,13 @@ pub(super) async fn execute(
 ) -> Executed {
     let watch = Watch::new(stragglers);
     let leaving = Leaving(&watch);
-    let context =
-        Context { id: &call.id, tool: &entry.spec.name, run: call.run.as_deref(), watch: &watch };
+    let context = Context {
+        id: &call.id,
+        tool: &entry.spec.name,
+        run: call.run.as_deref(),
+        attachment: call.attachment.as_ref(),
+        watch: &watch,
+    };
     let outcome = match entry.place {
         Place::Inline => {
             within(limits, &watch, Caught::new(|| entry.tool.call(arguments, context))).await
@@ -53,7 +63,7 @@ pub(super) async fn execute(
     };
     drop(leaving);
     let is_left = watch.straggles() && !stops_within(GRACE, &watch).await;
-    Executed { outcome, fault: watch.fault(), straggles: is_left }
+    Executed { outcome, fault: watch.fault(), straggles: is_left, held: watch.held() }
 }
 
 /// Whether what was told to stop does so in a moment.
@@ -86,15 +96,15 @@ async fn within(limits: Limits, watch: &Watch, work: impl Future<Output = Outcom
         return outcome;
     }
     let began = Instant::now();
-    let left = |now: Instant| {
-        let (since, spent) = (watch.last_tick().unwrap_or(began), now - began);
-        let attempt = limits.attempt.saturating_sub(now.saturating_duration_since(since));
-        match limits.left {
-            Some((left, _)) => attempt.min(left.saturating_sub(spent)),
-            None => attempt,
-        }
+    // How long it may still work, and how long it has.
+    let left = || {
+        let (all, lately, stands) = watch.worked(began);
+        let left = limits.attempt.saturating_sub(lately);
+        let left = limits.left.map_or(left, |(total, _)| left.min(total.saturating_sub(all)));
+        // While the clock stands it is only looked at now and then.
+        (if stands { left.max(STANDING) } else { left }, all)
     };
-    let Some(mut timer) = clock::timer(left(began)) else { return work.await };
+    let Some(mut timer) = clock::timer(left().0) else { return work.await };
     std::future::poll_fn(|cx| {
         loop {
             if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
@@ -103,12 +113,11 @@ async fn within(limits: Limits, watch: &Watch, work: impl Future<Output = Outcom
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            let now = Instant::now();
-            let more = left(now);
-            if more.is_zero() {
-                return Poll::Ready(Err(elapsed(limits, now - began)));
+            let (left, worked) = left();
+            if left.is_zero() {
+                return Poll::Ready(Err(elapsed(limits, worked)));
             }
-            timer.as_mut().reset(now + more);
+            timer.as_mut().reset(Instant::now() + left);
         }
     })
     .await
@@ -133,11 +142,18 @@ async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -
     let arguments = arguments.copied();
     let (id, name, run) =
         (context.id.to_owned(), context.tool.to_owned(), context.run.map(ToOwned::to_owned));
+    let attachment = context.attachment.cloned();
     let progress = context.progress();
     let elsewhere = progress.elsewhere();
     let task = runtime.spawn(async move {
         let watch = Watch::sharing(progress);
-        let context = Context { id: &id, tool: &name, run: run.as_deref(), watch: &watch };
+        let context = Context {
+            id: &id,
+            tool: &name,
+            run: run.as_deref(),
+            attachment: attachment.as_ref(),
+            watch: &watch,
+        };
         let outcome = Caught::new(|| tool.call(&arguments, context)).await;
         elsewhere.done();
         outcome

@@ -23,6 +23,8 @@ pub(crate) struct Trail {
     pub(crate) key: Option<CallKey>,
     /// An attempt did not stop when its time was up.
     pub(crate) straggles: bool,
+    /// How long the clock stood, waiting for a person.
+    pub(crate) held: std::time::Duration,
     /// The trouble made on purpose.
     pub(crate) fault: Option<&'static str>,
     /// Why the output of a success looks like a failure.

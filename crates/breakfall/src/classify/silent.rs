@@ -52,7 +52,7 @@ pub fn silent(reader: &Reader, text: &str) -> Option<Silent> {
 /// Looks whether an output is a failure; one that is JSON already is not parsed again.
 pub(crate) fn silent_output(reader: &Reader, output: &Output) -> Option<Silent> {
     match &output.content {
-        Content::Text(text) => silent(reader, text),
+        Content::Text(text) | Content::Payload(_, text) => silent(reader, text),
         Content::Json(value) => {
             let why = in_value(value)?;
             let text = value.to_string();

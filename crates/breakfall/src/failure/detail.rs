@@ -36,6 +36,8 @@ pub enum Detail {
     },
     /// No answer within this time.
     Elapsed(Duration),
+    /// The server that runs the tool stopped.
+    Gone,
     /// The call was not even started.
     NotStarted,
     /// The same call failed again and again.

@@ -116,6 +116,20 @@ impl Failure {
         Self::said(FailureKind::System, message)
     }
 
+    /// The tool's own words for the model; what they mean is read off them.
+    pub fn told(words: impl Into<String>) -> Self {
+        let mut failure = Self::said(FailureKind::Execution, words);
+        failure.0.is_unread = true;
+        failure
+    }
+
+    /// The server that runs the tool stopped before it answered.
+    pub fn gone(why: impl Into<String>) -> Self {
+        let mut failure = Self::new(FailureKind::Network, Provenance::Unknown, why.into());
+        failure.0.detail = Detail::Gone;
+        failure
+    }
+
     /// A failure by the HTTP status that a service answered with, and the body's words.
     pub fn http(status: u16, message: impl Into<String>) -> Self {
         let mut failure =
@@ -160,6 +174,12 @@ impl Failure {
         if self.0.kind == FailureKind::Execution {
             self.0.kind = classify::http_status(status);
         }
+        self
+    }
+
+    /// Tells the JSON-RPC code that the words came with.
+    pub fn json_rpc_code_is(mut self, code: i64) -> Self {
+        self.0.json_rpc_code = Some(code);
         self
     }
 

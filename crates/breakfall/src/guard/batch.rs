@@ -11,9 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Guard;
-use crate::check::tame;
 use crate::tool::BoxFuture;
-use crate::{Call, Effect, Failure, Outcome, RawArguments, Reply, journal};
+use crate::{Call, Effect, Failure, Outcome, Reply, journal};
 
 /// Which calls of a batch run side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -120,10 +119,8 @@ impl Guard {
     }
 
     /// The reply to a call whose batch stopped before its turn.
-    fn not_started(&self, mut call: Call) -> Reply {
-        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
-        let record = self.journal.open(call, &raw, &self.redactor);
-        self.answer(Err(Failure::not_started()), record)
+    fn not_started(&self, call: Call) -> Reply {
+        self.refuse(call, Failure::not_started())
     }
 }
 

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde_json::value::RawValue;
+
 use super::Terms;
 use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenance, Reference};
 
@@ -27,6 +29,8 @@ pub struct OutputReport {
     pub problems: Vec<ItemReport>,
     /// How many items there were in all, when the tool told.
     pub items: Option<usize>,
+    /// What a door passes on to the letter.
+    pub payload: Option<Box<RawValue>>,
     /// Whose place it takes: a substitute answered.
     pub instead: Option<Box<InsteadReport>>,
 }

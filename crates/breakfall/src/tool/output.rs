@@ -4,6 +4,7 @@ use std::any::Any;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::check::{MAX_DEPTH, deeper_than, take_apart};
 use crate::{Failure, Outcome};
@@ -39,6 +40,8 @@ pub(crate) struct Instead {
 pub(crate) enum Content {
     Text(String),
     Json(Value),
+    /// What a door passes on to the letter, with the text in it.
+    Payload(Box<RawValue>, String),
 }
 
 /// One item that failed beside others that did not.
@@ -69,6 +72,12 @@ impl Output {
             value => Content::Json(value),
         };
         Self::of_content(content)
+    }
+
+    /// What a door passes on to the letter ([`Reply::payload`](crate::Reply::payload)), with the
+    /// text in it for who reads text.
+    pub fn payload(payload: Box<RawValue>, text: impl Into<String>) -> Self {
+        Self::of_content(Content::Payload(payload, text.into()))
     }
 
     /// The same output with an item that failed.
@@ -103,6 +112,7 @@ impl Output {
         match self.content {
             Content::Text(text) => text,
             Content::Json(value) => value.to_string(),
+            Content::Payload(_, text) => text,
         }
     }
 }

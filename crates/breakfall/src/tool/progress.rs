@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -34,14 +35,41 @@ struct Line {
 
 #[derive(Debug)]
 struct State {
-    /// When the tool last said that its work goes on.
-    last: Option<Instant>,
+    /// When the tool last said that its work goes on, and how long the clock had stood by then.
+    last: Option<(Instant, Duration)>,
     is_wanted: bool,
     /// Works on a thread or a task of its own.
     is_elsewhere: bool,
     /// Was still at work when nobody wanted it any more.
     is_straggler: bool,
     fault: Option<&'static str>,
+    holders: u32,
+    held_since: Option<Instant>,
+    /// How long the clock stood, before now.
+    held: Duration,
+}
+
+impl State {
+    /// How long the clock stood by now.
+    fn held(&self) -> Duration {
+        self.held + self.held_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+/// The clock stands until this is dropped.
+#[derive(Debug)]
+pub struct Held(Progress);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.holders = state.holders.saturating_sub(1);
+        if state.holders == 0
+            && let Some(since) = state.held_since.take()
+        {
+            state.held += since.elapsed();
+        }
+    }
 }
 
 impl Line {
@@ -55,7 +83,19 @@ impl Line {
 impl Progress {
     /// Says that work goes on: the attempt's time starts anew. The call's total time does not.
     pub fn tick(&self) {
-        self.state().last = Some(Instant::now());
+        let mut state = self.state();
+        state.last = Some((Instant::now(), state.held()));
+    }
+
+    /// Stops the clock while the tool waits for a person, until what is returned is dropped.
+    pub fn hold(&self) -> Held {
+        let mut state = self.state();
+        state.holders += 1;
+        if state.holders == 1 {
+            state.held_since = Some(Instant::now());
+        }
+        drop(state);
+        Held(self.clone())
     }
 
     /// Whether anybody still waits for the result. Work that cannot be stopped from outside may
@@ -148,6 +188,9 @@ impl Watch {
                 is_elsewhere: false,
                 is_straggler: false,
                 fault: None,
+                holders: 0,
+                held_since: None,
+                held: Duration::ZERO,
             };
             Progress(Arc::new(Line {
                 tool: tool.to_owned(),
@@ -159,13 +202,25 @@ impl Watch {
         self.line.get_or_init(line).clone()
     }
 
-    /// When the tool last said that its work goes on.
-    pub(crate) fn last_tick(&self) -> Option<Instant> {
-        self.line.get()?.state().last
+    /// How long the tool has worked since it began, and since it last said that its work goes on;
+    /// and whether the clock stands.
+    pub(crate) fn worked(&self, began: Instant) -> (Duration, Duration, bool) {
+        let all = began.elapsed();
+        let Some(progress) = self.line.get() else { return (all, all, false) };
+        let state = progress.state();
+        let held = state.held();
+        let (last, held_then) = state.last.unwrap_or((began, Duration::ZERO));
+        let lately = last.elapsed().saturating_sub(held.saturating_sub(held_then));
+        (all.saturating_sub(held), lately, state.held_since.is_some())
     }
 
     pub(crate) fn fault(&self) -> Option<&'static str> {
         self.line.get()?.state().fault
+    }
+
+    /// How long the clock stood.
+    pub(crate) fn held(&self) -> Duration {
+        self.line.get().map_or(Duration::ZERO, |progress| progress.state().held())
     }
 
     /// Whether it is still at work though nobody waits any more.

@@ -80,6 +80,9 @@ fn fact(failure: &FailureReport) -> String {
             format!("`{tool}` was refused: too many requests{}.", tries(failure.attempts))
         }
         K::Permission => about("is not permitted to use", "is not permitted to do this"),
+        K::Network if failure.detail == Detail::Gone => {
+            format!("`{tool}` lost its server{}{effect}.", tries(failure.attempts))
+        }
         K::Network => {
             format!("`{tool}` could not reach its service{}{effect}.", tries(failure.attempts))
         }
@@ -321,6 +324,9 @@ fn words(failure: &FailureReport) -> String {
     }
     if let (K::Timeout, Detail::Elapsed(limit)) = (failure.kind, &failure.detail) {
         return format!("no answer within {}", span(*limit));
+    }
+    if failure.detail == Detail::Gone {
+        return "its server stopped".to_owned();
     }
     let words = match failure.kind {
         K::UnknownTool => "no such tool",

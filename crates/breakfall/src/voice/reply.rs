@@ -1,5 +1,7 @@
 //! What was said to the model, with the account behind it.
 
+use serde_json::value::RawValue;
+
 use crate::{Disposition, FailureKind, FailureReport, Reference, Report};
 
 /// The answer to a call, under its id.
@@ -96,6 +98,14 @@ impl Reply {
             Parts::Output => None,
             Parts::Error => Some(&self.text),
             Parts::Both { error, .. } => error.as_deref(),
+        }
+    }
+
+    /// What the tool returned for the door to pass on to the letter.
+    pub fn payload(&self) -> Option<&RawValue> {
+        match &self.report {
+            Report::Output(output) => output.payload.as_deref(),
+            Report::Failure(_) => None,
         }
     }
 
