@@ -251,6 +251,11 @@ impl Toolbox {
         tools.values().filter(|s| s.block().is_none()).map(|s| s.entry.spec.clone()).collect()
     }
 
+    /// Whether there is a tool of that name, callable or not.
+    pub fn knows(&self, name: &str) -> bool {
+        self.tools.load().contains_key(name)
+    }
+
     /// Whether a tool's calls may be repeated.
     pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
         self.tools.load().get(name).map(|slot| slot.entry.spec.effect)
