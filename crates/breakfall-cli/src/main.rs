@@ -28,6 +28,10 @@ enum Command {
     Explain(explain::Explain),
     /// Guard MCP servers for the client that started this program
     Guard(guard::GuardArgs),
+    /// List the tools of MCP servers
+    Tools(guard::ToolsArgs),
+    /// Call a tool and print what the model would read
+    Call(guard::CallArgs),
     /// Remove secrets from standard input
     Redact(redact::Redact),
     /// End the servers of a guard that is gone
@@ -42,6 +46,8 @@ fn main() -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Redact(redact) => redact.run(),
         Command::Guard(guard) => guard.run(),
+        Command::Tools(tools) => tools.run(),
+        Command::Call(call) => call.run(),
         Command::Watchdog => {
             breakfall_mcp::watch(std::io::stdin().lock());
             Ok(())

@@ -13,8 +13,10 @@
 //! | `upstream` | a server's description | a server that is kept alive |
 //! | `tools` | MCP's words for tools and results | ours, and back: the only file that knows both |
 //! | `session` | a client's lines | answers |
+//! | `builtin` | a directory | tools that read it, for a machine without servers |
 //! | `servers` | the configuration that clients have | descriptions of servers |
 
+mod builtin;
 mod child;
 mod error;
 mod fields;
@@ -25,6 +27,7 @@ mod tools;
 mod upstream;
 mod watchdog;
 
+pub use builtin::files;
 pub use error::Error;
 pub use servers::{Command, Server, Servers};
 pub use session::Session;

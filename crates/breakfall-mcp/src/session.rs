@@ -3,10 +3,11 @@
 mod forward;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use breakfall::{Call, Guard, GuardBuilder, Held};
+use breakfall::{Call, Guard, GuardBuilder, Held, Reply, ToolSpec};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
@@ -18,7 +19,7 @@ use crate::fields::{Fields, raw};
 use crate::message::{Answer, Message, answer, messages, notification, request};
 use crate::servers::Servers;
 use crate::tools::{self, Request};
-use crate::upstream::{Event, Hello, Upstream, locked};
+use crate::upstream::{Event, Health, Hello, Upstream, locked};
 use crate::watchdog::Watchdog;
 
 /// How long a client that comes waits for its only server.
@@ -27,12 +28,17 @@ const GREETING: Duration = Duration::from_secs(10);
 /// How long a list waits for servers that are still starting.
 const LISTING: Duration = Duration::from_secs(5);
 
+/// The newest revision with sessions.
+const LEGACY: &str = "2025-11-25";
+
 /// Between a server's key and a tool's name.
 const SEPARATOR: &str = "__";
 
 /// One client and its servers.
 pub struct Session {
     guard: Guard,
+    /// Tools that belong to no server.
+    own: Vec<ToolSpec>,
     upstreams: Vec<Arc<Upstream>>,
     /// Whether a tool's name begins with its server's key.
     is_prefixed: bool,
@@ -41,7 +47,7 @@ pub struct Session {
     running: Mutex<HashMap<String, oneshot::Sender<()>>>,
     /// Requests of servers that the client has not answered, by our numbers.
     asked: Mutex<HashMap<u64, Asked>>,
-    counter: std::sync::atomic::AtomicU64,
+    counter: AtomicU64,
 }
 
 /// A request of a server to the client.
@@ -62,19 +68,7 @@ impl Session {
         input: impl AsyncBufRead + Unpin,
         output: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Result<(), Error> {
-        let (events, mut heard) = mpsc::channel(1024);
-        let (out, lines) = mpsc::channel(256);
-        let is_prefixed = servers.servers.len() > 1;
-        let start = |server| Upstream::new(server, watchdog.clone(), events.clone());
-        let session = Arc::new(Self {
-            guard: guard.build()?,
-            upstreams: servers.servers.into_iter().map(start).collect(),
-            is_prefixed,
-            out,
-            running: Mutex::default(),
-            asked: Mutex::default(),
-            counter: std::sync::atomic::AtomicU64::new(1),
-        });
+        let (session, mut heard, lines) = Self::open(servers, guard, watchdog)?;
         let writing = tokio::spawn(write(output, lines));
         let mut input = Lines::new(input);
         let ended = loop {
@@ -92,11 +86,103 @@ impl Session {
                 Some(event) = heard.recv() => session.happened(event).await,
             }
         };
-        drop(session.running.lock().map(|mut running| running.clear()));
-        let ends = session.upstreams.iter().map(|upstream| upstream.end());
-        futures_util::future::join_all(ends).await;
+        session.end().await;
         writing.abort();
         ended
+    }
+
+    /// A session without a client, for trying tools: it refuses what servers ask of a client.
+    pub fn alone(
+        servers: Servers,
+        guard: GuardBuilder,
+        watchdog: Option<Arc<Watchdog>>,
+    ) -> Result<Arc<Self>, Error> {
+        let (session, mut heard, mut lines) = Self::open(servers, guard, watchdog)?;
+        let it = Arc::clone(&session);
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    Some(event) = heard.recv() => it.happened(event).await,
+                    Some(line) = lines.recv() => {
+                        if let Some(Message::Request { id, .. }) = Message::parse(&line) {
+                            let refusal = crate::message::error(-32601, "there is no client");
+                            it.answered(&id, &refusal).await;
+                        }
+                    }
+                    else => return,
+                }
+            }
+        });
+        let hello = Hello(raw(&json!({
+            "protocolVersion": LEGACY,
+            "capabilities": {},
+            "clientInfo": { "name": "breakfall", "version": env!("CARGO_PKG_VERSION") },
+        })));
+        for upstream in &session.upstreams {
+            upstream.greet(hello.clone());
+        }
+        Ok(session)
+    }
+
+    #[expect(clippy::type_complexity, reason = "the two ends that the caller pumps")]
+    fn open(
+        servers: Servers,
+        guard: GuardBuilder,
+        watchdog: Option<Arc<Watchdog>>,
+    ) -> Result<(Arc<Self>, mpsc::Receiver<Event>, mpsc::Receiver<String>), Error> {
+        let (events, heard) = mpsc::channel(1024);
+        let (out, lines) = mpsc::channel(256);
+        let is_prefixed = servers.servers.len() > 1;
+        let start = |server| Upstream::new(server, watchdog.clone(), events.clone());
+        let guard = guard.build()?;
+        let session = Arc::new(Self {
+            own: guard.toolbox().callable(),
+            guard,
+            upstreams: servers.servers.into_iter().map(start).collect(),
+            is_prefixed,
+            out,
+            running: Mutex::default(),
+            asked: Mutex::default(),
+            counter: AtomicU64::new(1),
+        });
+        Ok((session, heard, lines))
+    }
+
+    /// Ends the servers.
+    pub async fn end(&self) {
+        locked(&self.running).clear();
+        let ends = self.upstreams.iter().map(|upstream| upstream.end());
+        futures_util::future::join_all(ends).await;
+    }
+
+    /// Calls a tool, when its server is there.
+    pub async fn call_tool(&self, call: Call) -> Reply {
+        match self.not_there(&call.tool).await {
+            Some(why) => self.guard.refuse(call, tools::down(why)),
+            None => self.guard.handle(call).await,
+        }
+    }
+
+    /// The tools that can be called, when every server had time to start.
+    pub async fn tools(&self) -> Vec<ToolSpec> {
+        self.settled().await;
+        self.guard.toolbox().callable()
+    }
+
+    /// The servers, by key.
+    pub fn upstreams(&self) -> impl Iterator<Item = (&str, Health)> {
+        self.upstreams.iter().map(|upstream| (upstream.key.as_str(), upstream.health()))
+    }
+
+    /// Waits until every server is up, or will not be soon, and its tools are learned.
+    async fn settled(&self) {
+        let waits = self.upstreams.iter().map(|upstream| upstream.connected(GREETING));
+        let up = futures_util::future::join_all(waits).await;
+        for (upstream, up) in self.upstreams.iter().zip(up) {
+            if up.is_ok() {
+                self.learn(&upstream.key);
+            }
+        }
     }
 
     fn prefix(&self, upstream: &Upstream) -> String {
@@ -112,7 +198,7 @@ impl Session {
     }
 
     fn number(&self) -> u64 {
-        self.counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+        self.counter.fetch_add(1, Ordering::Relaxed)
     }
 
     /// What the client says.
@@ -157,7 +243,7 @@ impl Session {
             match method {
                 "ping" => Answer::Result(raw(&json!({}))),
                 "initialize" => self.greeted(params).await,
-                "tools/list" if self.is_prefixed => self.listed().await,
+                "tools/list" if self.is_listing() => self.listed().await,
                 _ => self.forwarded(method, params).await,
             }
         };
@@ -185,18 +271,17 @@ impl Session {
             let reply = self.guard.refuse(call, tools::down(why));
             return Some(Answer::Result(tools::result(&reply)));
         }
-        let was_stopped = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let was_stopped = Arc::new(AtomicBool::new(false));
         let stop = {
             let was_stopped = Arc::clone(&was_stopped);
             async move {
                 // A sender that is dropped is a session that ends: the call does, too.
                 let _ = stopped.await;
-                was_stopped.store(true, std::sync::atomic::Ordering::Relaxed);
+                was_stopped.store(true, Ordering::Relaxed);
             }
         };
         let reply = self.guard.handle_until(call, stop).await;
-        (!was_stopped.load(std::sync::atomic::Ordering::Relaxed))
-            .then(|| Answer::Result(tools::result(&reply)))
+        (!was_stopped.load(Ordering::Relaxed)).then(|| Answer::Result(tools::result(&reply)))
     }
 
     /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it.
@@ -319,7 +404,7 @@ impl Session {
         }
         let version = Fields::of(params).text("protocolVersion");
         Answer::Result(raw(&json!({
-            "protocolVersion": version.as_deref().unwrap_or("2025-11-25"),
+            "protocolVersion": version.as_deref().unwrap_or(LEGACY),
             "capabilities": {
                 "tools": { "listChanged": true },
                 "resources": { "listChanged": true, "subscribe": true },
@@ -331,15 +416,21 @@ impl Session {
         })))
     }
 
+    /// Whether the list of tools is ours to make: a single server lists its own.
+    fn is_listing(&self) -> bool {
+        self.upstreams.len() != 1 || !self.own.is_empty()
+    }
+
     /// All tools of all servers.
     async fn listed(&self) -> Answer {
         let waits = self.upstreams.iter().map(|upstream| upstream.connected(LISTING));
         futures_util::future::join_all(waits).await;
-        let tools: Vec<Box<RawValue>> = self
+        let own = self.own.iter().map(tools::described);
+        let theirs = self
             .upstreams
             .iter()
-            .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)))
-            .collect();
+            .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)));
+        let tools: Vec<Box<RawValue>> = own.chain(theirs).collect();
         Answer::Result(raw(&json!({ "tools": tools })))
     }
 }

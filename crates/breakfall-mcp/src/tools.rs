@@ -63,6 +63,19 @@ fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entr
     Some(spec.tool(Relay { upstream: Arc::clone(upstream), name: described.name }))
 }
 
+/// A tool of ours as a server would describe it.
+pub(crate) fn described(spec: &ToolSpec) -> Box<RawValue> {
+    raw(&json!({
+        "name": spec.name,
+        "description": spec.description,
+        "inputSchema": spec.input_schema,
+        "annotations": {
+            "readOnlyHint": spec.effect == Effect::ReadOnly,
+            "idempotentHint": spec.effect != Effect::Once,
+        },
+    }))
+}
+
 /// The same entry with a schema that lets everything pass: what we cannot read must not stop a
 /// call that works.
 pub(crate) fn without_schema(entry: &Entry) -> Entry {
@@ -149,7 +162,12 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
             let looked = serde_json::from_str::<Looked<'_>>(result.get()).ok();
             let text = looked.as_ref().map(text_of).unwrap_or_default();
             if looked.is_some_and(|looked| looked.is_error == Some(true)) {
-                return Err(Failure::told(text));
+                let (words, code) = without_code(&text);
+                let failure = Failure::told(words);
+                return Err(match code {
+                    Some(code) => failure.json_rpc_code_is(code),
+                    None => failure,
+                });
             }
             Ok(Output::payload(result, text))
         }
@@ -167,6 +185,15 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
         Err(Lost::Gone(why)) => Err(Failure::gone(why)),
         Err(Lost::NotSent(why)) => Err(down(why)),
         Err(Lost::TooLong) => Err(Failure::invalid_output("its answer is longer than 16 MiB")),
+    }
+}
+
+/// SDKs write the code of an error before its words, which says nothing to a model.
+fn without_code(text: &str) -> (&str, Option<i64>) {
+    let parts = text.strip_prefix("MCP error ").and_then(|rest| rest.split_once(": "));
+    match parts.map(|(code, words)| (code.parse(), words)) {
+        Some((Ok(code), words)) => (words, Some(code)),
+        _ => (text, None),
     }
 }
 

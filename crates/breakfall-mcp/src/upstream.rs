@@ -65,10 +65,11 @@ pub struct Health {
 /// How a server is connected.
 #[derive(Clone)]
 pub(crate) enum Link {
+    /// For the first time, or after it had been up: it will be there in a moment.
     Starting,
     Up(Arc<Connection>),
-    /// Why, and when it is tried again.
-    Down(String, Duration),
+    /// It did not even start, and why. It is tried again, but nobody waits for it.
+    Down(String),
 }
 
 /// What the client said when it came: every incarnation of a server is greeted with it.
@@ -155,7 +156,7 @@ impl Upstream {
         let (is_up, why) = match &*self.link.borrow() {
             Link::Up(_) => (true, None),
             Link::Starting => (false, None),
-            Link::Down(why, _) => (false, Some(why.clone())),
+            Link::Down(why) => (false, Some(why.clone())),
         };
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (starts, late, garbage) = (&self.starts, &self.late, &self.garbage);
@@ -174,23 +175,16 @@ impl Upstream {
             loop {
                 match &*link.borrow_and_update() {
                     Link::Up(connection) => return Ok(Arc::clone(connection)),
-                    Link::Down(why, wait) if *wait > patience => {
-                        return Err(Lost::NotSent(why.clone()));
-                    }
-                    Link::Starting | Link::Down(..) => {}
+                    Link::Down(why) => return Err(Lost::NotSent(why.clone())),
+                    Link::Starting => {}
                 }
                 if link.changed().await.is_err() {
                     return Err(Lost::NotSent("the guard ends".to_owned()));
                 }
             }
         };
-        tokio::time::timeout(patience, up).await.unwrap_or_else(|_| {
-            let why = match &*self.link.borrow() {
-                Link::Down(why, _) => why.clone(),
-                _ => "it is still starting".to_owned(),
-            };
-            Err(Lost::NotSent(why))
-        })
+        let late = || Err(Lost::NotSent("it is still starting".to_owned()));
+        tokio::time::timeout(patience, up).await.unwrap_or_else(|_| late())
     }
 
     /// Sends a request and waits for its answer. Dropped before, the server is told to stop.

@@ -45,7 +45,6 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
             }
         };
         let Some(it) = upstream.upgrade() else { return };
-        it.link.send_replace(Link::Starting);
         it.starts.fetch_add(1, Ordering::Relaxed);
         let (why, was_up) = live(&it, &said).await;
         let wait = if was_up {
@@ -60,7 +59,9 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
         }
         let told = Redactor::default().redact(&why).into_owned();
         tracing::warn!(upstream = it.key, why = told, was_up, wait = ?wait, "Server stopped");
-        it.link.send_replace(Link::Down(why, wait));
+        if !was_up {
+            it.link.send_replace(Link::Down(why));
+        }
         let mut ending = it.ending.subscribe();
         drop(it);
         tokio::select! {
@@ -119,8 +120,10 @@ async fn live(upstream: &Arc<Upstream>, hello: &Hello) -> (String, bool) {
             false
         }
     };
-    // From now on requests wait for the next life.
-    upstream.link.send_replace(Link::Starting);
+    if was_up {
+        // From now on requests wait for the next life.
+        upstream.link.send_replace(Link::Starting);
+    }
     let why = last_words(child, &connection, was_up).await;
     (why, was_up)
 }
