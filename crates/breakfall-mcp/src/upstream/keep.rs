@@ -28,6 +28,9 @@ const REFILL: Duration = Duration::from_secs(2);
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_mins(1);
 
+/// How long the last words of a server are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(20);
+
 /// How many pages of tools are read.
 const PAGES: usize = 100;
 
@@ -102,8 +105,18 @@ async fn live(upstream: &Arc<Upstream>, hello: &Hello) -> (String, bool) {
         Err(error) => return (with_causes(&error), false),
     };
     let connection = Arc::new(Connection::new(stdin));
-    let reading = tokio::spawn(read(Arc::clone(upstream), Arc::clone(&connection), lines));
+    let reading = tokio::spawn({
+        let (upstream, connection) = (Arc::clone(upstream), Arc::clone(&connection));
+        let stderr = child.stderr.clone();
+        async move {
+            read(&upstream, &connection, lines).await;
+            // What it wrote last may come a moment after its end.
+            tokio::time::sleep(LAST_WORDS).await;
+            connection.is_gone(tell("its server stopped", &stderr.text()));
+        }
+    });
     let _stop = AbortOnDrop(reading.abort_handle());
+    let mut refusal = None;
     let was_up = match greet(upstream, &connection, hello).await {
         Ok(()) => {
             upstream.link.send_replace(Link::Up(Arc::clone(&connection)));
@@ -116,7 +129,7 @@ async fn live(upstream: &Arc<Upstream>, hello: &Hello) -> (String, bool) {
             true
         }
         Err(why) => {
-            connection.is_gone(why);
+            refusal = why;
             false
         }
     };
@@ -124,8 +137,8 @@ async fn live(upstream: &Arc<Upstream>, hello: &Hello) -> (String, bool) {
         // From now on requests wait for the next life.
         upstream.link.send_replace(Link::Starting);
     }
-    let why = last_words(child, &connection, was_up).await;
-    (why, was_up)
+    let why = last_words(child, &connection).await;
+    (refusal.unwrap_or(why), was_up)
 }
 
 struct AbortOnDrop(tokio::task::AbortHandle);
@@ -137,13 +150,10 @@ impl Drop for AbortOnDrop {
 }
 
 /// Ends what is left of the process and tells what is known of its end.
-async fn last_words(child: Child, connection: &Connection, was_up: bool) -> String {
+async fn last_words(child: Child, connection: &Connection) -> String {
     let stderr = child.stderr.clone();
     connection.shut();
-    // Who waits must hear it soon; how exactly it ended is for the developer.
-    if was_up {
-        connection.is_gone(tell("its server stopped", &stderr.text()));
-    }
+    connection.is_gone(tell("its server stopped", &stderr.text()));
     let status = child.end().await;
     let what =
         status.map_or_else(|| "it could not be ended".to_owned(), |status| status.to_string());
@@ -165,14 +175,19 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 /// Greets a server as the client did, and asks for its tools.
-async fn greet(upstream: &Upstream, connection: &Connection, hello: &Hello) -> Result<(), String> {
+/// `Err(None)` is a server that died of it.
+async fn greet(
+    upstream: &Upstream,
+    connection: &Connection,
+    hello: &Hello,
+) -> Result<(), Option<String>> {
     let greeting = connection.request(upstream.number(), "initialize", Some(&hello.0));
     let answer = match tokio::time::timeout(GREETING, greeting).await {
         Ok(Ok(Answer::Result(result))) => result,
-        Ok(Ok(Answer::Error(error))) => return Err(format!("it refused to start: {error}")),
-        Ok(Err(Lost::Gone(why) | Lost::NotSent(why))) => return Err(why),
-        Ok(Err(Lost::TooLong)) => return Err("its greeting is too long".to_owned()),
-        Err(_) => return Err(format!("it said nothing for {} s", GREETING.as_secs())),
+        Ok(Ok(Answer::Error(error))) => return Err(Some(format!("it refused to start: {error}"))),
+        Ok(Err(Lost::Gone(_) | Lost::NotSent(_))) => return Err(None),
+        Ok(Err(Lost::TooLong)) => return Err(Some("its greeting is too long".to_owned())),
+        Err(_) => return Err(Some(format!("it said nothing for {} s", GREETING.as_secs()))),
     };
     let offers_tools = {
         let capabilities = Fields::of(Some(&answer));
@@ -219,15 +234,15 @@ async fn list(upstream: &Upstream, connection: &Connection) {
 
 /// Reads what a server says, until it says nothing any more.
 async fn read(
-    upstream: Arc<Upstream>,
-    connection: Arc<Connection>,
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
     mut lines: Lines<BufReader<ChildStdout>>,
 ) {
     loop {
         match lines.next().await {
             Ok(Some(Line::Text(line))) => {
                 for message in messages(&line) {
-                    heard(&upstream, &connection, message).await;
+                    heard(upstream, connection, message).await;
                 }
             }
             Ok(Some(Line::TooLong(head))) => {

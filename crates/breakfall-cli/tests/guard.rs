@@ -1,0 +1,107 @@
+//! `breakfall guard` as a client starts it.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A server that ends neither when its input does nor when it is asked to, and that has a child of
+/// the same kind; it tells the numbers of both.
+const STUBBORN: &str = r#"
+import json, os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+other = subprocess.Popen([sys.executable, "-c",
+    "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"])
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {},
+                  "serverInfo": {"name": "stubborn", "version": "1"},
+                  "instructions": f"{os.getpid()} {other.pid}"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+time.sleep(600)
+"#;
+
+struct Guarded {
+    guard: Child,
+    _input: ChildStdin,
+    _output: BufReader<ChildStdout>,
+    servers: Vec<u32>,
+}
+
+fn start() -> Guarded {
+    let mut guard = Command::new(env!("CARGO_BIN_EXE_breakfall"))
+        .args(["guard", "--", "python3", "-c", STUBBORN])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = guard.stdin.take().unwrap();
+    let mut output = BufReader::new(guard.stdout.take().unwrap());
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}"#;
+    writeln!(input, "{hello}").unwrap();
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let numbers = answer["result"]["instructions"].as_str().unwrap();
+    let servers = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+    Guarded { guard, _input: input, _output: output, servers }
+}
+
+/// Whether a process runs; one that only waits to be reaped does not.
+fn runs(process: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{process}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
+}
+
+fn gone_within(servers: &[u32], limit: Duration) -> bool {
+    let began = Instant::now();
+    while began.elapsed() < limit {
+        if servers.iter().all(|server| !runs(*server)) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+#[test]
+fn no_server_outlives_a_guard_that_is_killed() {
+    for _ in 0..3 {
+        let mut guarded = start();
+        assert!(guarded.servers.iter().all(|server| runs(*server)));
+        guarded.guard.kill().unwrap();
+        guarded.guard.wait().unwrap();
+        assert!(gone_within(&guarded.servers, Duration::from_secs(3)), "{:?}", guarded.servers);
+    }
+}
+
+#[test]
+fn no_server_outlives_a_client_that_leaves() {
+    let Guarded { mut guard, _input: input, _output: output, servers } = start();
+    drop((input, output));
+    assert!(gone_within(&servers, Duration::from_secs(4)), "{servers:?}");
+    assert!(guard.wait().unwrap().success());
+}
+
+#[test]
+fn a_machine_without_servers_has_files_to_read() {
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_breakfall"))
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        (String::from_utf8(output.stdout).unwrap(), output.status.code())
+    };
+    let (tools, status) = run(&["tools"]);
+    assert_eq!(status, Some(0));
+    let names: Vec<_> = tools.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["list_files", "read_file", "search_files"]);
+    let (text, status) = run(&["call", "read_file", r#"{"path": "Cargo.toml"}"#]);
+    assert!(text.starts_with("[package]") && status == Some(0), "{text}");
+    let (text, status) = run(&["call", "read_file", r#"{"path": "../../Cargo.toml"}"#]);
+    assert!(text.starts_with("`read_file` is not permitted to use `../../Cargo.toml`."), "{text}");
+    assert_eq!(status, Some(1));
+}

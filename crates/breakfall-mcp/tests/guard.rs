@@ -1,0 +1,321 @@
+//! The guard between a client and a real process that misbehaves in every way.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use breakfall::{Checking, Guard, GuardBuilder, Policy, SilentRule};
+use breakfall_mcp::{Command, Server, Servers, Session};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+use tokio::task::JoinHandle;
+
+/// A client that writes and reads lines.
+struct Client {
+    write: WriteHalf<DuplexStream>,
+    read: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    session: JoinHandle<()>,
+    counts: PathBuf,
+    next: u64,
+}
+
+fn counts_file() -> PathBuf {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("breakfall-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    std::env::temp_dir().join(name)
+}
+
+fn server(key: &str, counts: &std::path::Path) -> Server {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/wild.py");
+    let arguments = vec![script.to_owned(), counts.display().to_string()];
+    let variables = BTreeMap::from([("DECLARED".to_owned(), "yes".to_owned())]);
+    let command = Command {
+        program: "python3".to_owned(),
+        arguments,
+        variables,
+        inherits_variables: false,
+        directory: None,
+    };
+    Server { key: key.to_owned(), command }
+}
+
+fn guard(policy: Policy) -> GuardBuilder {
+    Guard::builder().policy(Policy { checking: Checking::Diagnose, ..policy })
+}
+
+impl Client {
+    async fn of(servers: Vec<Server>, guard: GuardBuilder, counts: PathBuf) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (read, write) = tokio::io::split(theirs);
+        let servers = Servers { servers, left_out: Vec::new() };
+        let session = tokio::spawn(async move {
+            Session::serve(servers, guard, None, BufReader::new(read), write).await.unwrap();
+        });
+        let (read, write) = tokio::io::split(ours);
+        let read = BufReader::new(read).lines();
+        let mut client = Self { write, read, session, counts, next: 0 };
+        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": { "roots": {} } });
+        client.ask("initialize", hello).await;
+        client.say(json!({ "method": "notifications/initialized" })).await;
+        client
+    }
+
+    async fn new(policy: Policy) -> Self {
+        let counts = counts_file();
+        Self::of(vec![server("wild", &counts)], guard(policy), counts).await
+    }
+
+    async fn say(&mut self, mut message: Value) {
+        message["jsonrpc"] = json!("2.0");
+        self.write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        let line = tokio::time::timeout(Duration::from_secs(20), self.read.next_line()).await;
+        serde_json::from_str(&line.expect("a line in time").unwrap().expect("a line")).unwrap()
+    }
+
+    async fn start(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        self.say(json!({ "id": self.next, "method": method, "params": params })).await;
+        self.next
+    }
+
+    /// The answer to a request; everything else on the way is passed over.
+    async fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.hear().await;
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.start(method, params).await;
+        self.answer(id).await
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        let result = &answer["result"];
+        assert!(result.is_object(), "{answer}");
+        let text = result["content"][0]["text"].as_str().unwrap().to_owned();
+        (text, result["isError"] == true)
+    }
+
+    fn counted(&self, what: &str) -> usize {
+        let all = std::fs::read_to_string(&self.counts).unwrap_or_default();
+        all.lines().filter(|line| *line == what).count()
+    }
+
+    async fn leave(mut self) {
+        self.write.shutdown().await.unwrap();
+        tokio::time::timeout(Duration::from_secs(5), self.session).await.unwrap().unwrap();
+        let _ = std::fs::remove_file(&self.counts);
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_needs_to_understand_passes_untouched() {
+    let mut client = Client::new(Policy::default()).await;
+    let listed = client.ask("tools/list", json!({})).await;
+    assert_eq!(listed["result"]["_meta"]["odd"], 1);
+    assert_eq!(listed["result"]["tools"][0]["icons"][0]["src"], "x");
+    let odd = client.ask("odd/method", json!({ "a": [1, { "b": null }] })).await;
+    assert_eq!(odd["result"]["odd"], json!({ "a": [1, { "b": null }] }));
+    let called = client.ask("tools/call", json!({ "name": "echo", "arguments": { "n": 1 } })).await;
+    assert_eq!(called["result"]["odd"], "kept");
+    assert_eq!(called["result"]["structuredContent"]["big"], 1e300);
+    let refused = client.ask("resources/list", json!({})).await;
+    assert_eq!(refused["error"]["code"], -32601);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn every_shape_of_failure_is_a_result_that_the_model_can_act_on() {
+    let mut client = Client::new(Policy { silent: SilentRule::Fail, ..Policy::default() }).await;
+    let mut texts = Vec::new();
+    for (tool, arguments) in [
+        ("ehco", json!({})),
+        ("fail", json!({})),
+        ("rpc_error", json!({})),
+        ("silent", json!({})),
+        ("write_then_die", json!({})),
+        ("flood", json!({})),
+    ] {
+        let (text, is_error) = client.call(tool, arguments).await;
+        assert!(is_error, "{tool}: {text}");
+        texts.push(text);
+    }
+    insta::assert_snapshot!(texts.join("\n\n"));
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_dead_server_is_started_anew_and_only_what_may_be_repeated_is() {
+    let mut client = Client::new(Policy::default()).await;
+    let (text, is_error) = client.call("read_then_die", json!({})).await;
+    assert_eq!((text.as_str(), is_error), ("read", false));
+    assert_eq!(client.counted("read_then_die"), 2);
+    let began = std::time::Instant::now();
+    let (text, is_error) = client.call("write_then_die", json!({})).await;
+    assert!(began.elapsed() < Duration::from_millis(250), "{:?}", began.elapsed());
+    assert!(is_error && text.contains("may have taken effect"), "{text}");
+    assert_eq!(client.counted("write_then_die"), 1);
+    let (text, _) = client.call("echo", json!({ "n": 2 })).await;
+    assert_eq!(text, r#"{"n": 2}"#);
+    assert_eq!(client.counted("initialize"), 3);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_answered_for_told_to_stop_and_its_late_answer_swallowed() {
+    let policy = Policy {
+        attempt_timeout: Duration::from_millis(200),
+        retry: breakfall::Retry::never(),
+        ..Policy::default()
+    };
+    let mut client = Client::new(policy).await;
+    let (text, is_error) = client.call("hang", json!({})).await;
+    assert!(is_error && text.starts_with("`hang` gave no answer within 200 ms."), "{text}");
+    let (text, _) = client.call("echo", json!({})).await;
+    assert_eq!(text, "{}");
+    assert_eq!(client.counted("cancelled"), 1);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_call_that_the_client_cancels_gets_no_answer_and_the_server_is_told() {
+    let mut client = Client::new(Policy::default()).await;
+    let id = client.start("tools/call", json!({ "name": "hang", "arguments": {} })).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    client.say(json!({ "method": "notifications/cancelled", "params": { "requestId": id } })).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let ping = client.start("ping", json!({})).await;
+    let next = client.hear().await;
+    assert_eq!(next["id"], ping, "{next}");
+    assert_eq!(client.counted("cancelled"), 1);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn progress_comes_under_the_clients_token_and_keeps_a_slow_tool_alive() {
+    let policy = Policy { attempt_timeout: Duration::from_millis(250), ..Policy::default() };
+    let mut client = Client::new(policy).await;
+    let params =
+        json!({ "name": "slow", "arguments": {}, "_meta": { "progressToken": "mine", "odd": 1 } });
+    let id = client.start("tools/call", params).await;
+    let mut steps = Vec::new();
+    let answer = loop {
+        let message = client.hear().await;
+        if message["id"] == id {
+            break message;
+        }
+        if message["method"] == "notifications/progress" {
+            assert_eq!(message["params"]["progressToken"], "mine");
+            steps.push(message["params"]["progress"].as_u64().unwrap());
+        }
+    };
+    assert_eq!(steps, [1, 2, 3]);
+    assert_eq!(answer["result"]["content"][0]["text"], "done slowly");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_server_may_ask_the_client_and_the_clock_stands_meanwhile() {
+    let policy = Policy {
+        attempt_timeout: Duration::from_millis(300),
+        total_timeout: Duration::from_millis(400),
+        ..Policy::default()
+    };
+    let mut client = Client::new(policy).await;
+    let id = client.start("tools/call", json!({ "name": "ask", "arguments": {} })).await;
+    let question = loop {
+        let message = client.hear().await;
+        if message["method"] == "elicitation/create" {
+            break message;
+        }
+    };
+    assert_eq!(question["params"]["message"], "who?");
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    client.say(json!({ "id": question["id"], "result": { "action": "accept" } })).await;
+    let answer = client.answer(id).await;
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text, r#"answered: {"action": "accept"}"#);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn garbage_is_skipped_and_a_server_knows_only_what_it_is_told() {
+    let mut client = Client::new(Policy::default()).await;
+    assert_eq!(client.call("garbage", json!({})).await.0, "after garbage");
+    let (names, _) = client.call("environment", json!({})).await;
+    assert!(names.contains("\"DECLARED\"") && names.contains("\"PATH\""), "{names}");
+    assert!(!names.contains("CARGO"), "{names}");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn the_server_is_greeted_with_the_clients_capabilities() {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let (read, write) = tokio::io::split(theirs);
+    let counts = counts_file();
+    let servers = Servers { servers: vec![server("wild", &counts)], left_out: Vec::new() };
+    let serve = Session::serve(servers, Guard::builder(), None, BufReader::new(read), write);
+    let session = tokio::spawn(async move { serve.await.unwrap() });
+    let (read, write) = tokio::io::split(ours);
+    let mut client = Client { write, read: BufReader::new(read).lines(), session, counts, next: 0 };
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": { "sampling": {} } });
+    let answer = client.ask("initialize", hello).await;
+    assert_eq!(answer["result"]["instructions"], r#"{"sampling": {}}"#);
+    assert_eq!(answer["result"]["serverInfo"]["name"], "wild");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn one_bad_server_costs_the_others_nothing() {
+    let counts = counts_file();
+    let mut bad = server("bad", &counts);
+    bad.command.arguments = vec!["-c".to_owned(), "import sys; sys.exit('no luck')".to_owned()];
+    let mut missing = server("missing", &counts);
+    missing.command.program = "/no/such/program".to_owned();
+    let servers = vec![bad, server("good", &counts), missing];
+    let mut client = Client::of(servers, guard(Policy::default()), counts).await;
+    let listed = client.ask("tools/list", json!({})).await;
+    let names: Vec<_> =
+        listed["result"]["tools"].as_array().unwrap().iter().map(|t| &t["name"]).collect();
+    assert!(names.iter().all(|name| name.as_str().unwrap().starts_with("good__")), "{names:?}");
+    assert_eq!(client.call("good__echo", json!({ "n": 1 })).await.0, r#"{"n": 1}"#);
+    let began = std::time::Instant::now();
+    let (text, is_error) = client.call("bad__echo", json!({})).await;
+    assert!(is_error && text.starts_with("`bad__echo` cannot be used now."), "{text}");
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    let (text, _) = client.call("echo", json!({})).await;
+    assert!(text.starts_with("`echo` is not a tool. Nearest: `good__echo`."), "{text}");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn nothing_is_lost_of_many_calls_at_once() {
+    let mut client = Client::new(Policy::default()).await;
+    let mut waiting = std::collections::BTreeSet::new();
+    for n in 0..500 {
+        let params = json!({ "name": "echo", "arguments": { "n": n } });
+        waiting.insert(client.start("tools/call", params).await);
+        if waiting.len() == 16 {
+            let answer = client.hear().await;
+            waiting.remove(&answer["id"].as_u64().unwrap_or_default());
+        }
+    }
+    while !waiting.is_empty() {
+        let answer = client.hear().await;
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        waiting.remove(&answer["id"].as_u64().unwrap_or_default());
+    }
+    client.leave().await;
+}
