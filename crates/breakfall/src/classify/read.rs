@@ -74,6 +74,26 @@ struct Material<'a> {
     status: Option<u16>,
 }
 
+impl<'a> Material<'a> {
+    /// What is needed to find the resource.
+    fn about(&self, verdict: &Verdict, text: &'a str) -> Option<resource::About<'a>> {
+        let mut about =
+            resource::About::new(verdict.kind, self.said, self.quotes, verdict.place.clone())?;
+        about.body = self.body;
+        about.status = self.status;
+        let decisive = self.segment.text;
+        if let Some(before) = self.body.and_then(|body| decisive.get(..body.start)) {
+            about = about.with_around(before);
+        }
+        if decisive.len() < text.len() {
+            // The cause stands behind its wrapper.
+            let before = text.rfind(decisive).and_then(|at| text.get(..at));
+            about = about.with_around(before.unwrap_or(text));
+        }
+        Some(about)
+    }
+}
+
 /// A kind with what decided on it.
 pub(super) struct Verdict {
     pub(super) kind: FailureKind,
@@ -113,6 +133,20 @@ impl Reader {
 
     /// Reads an error.
     pub fn read(&self, evidence: &Evidence) -> Reading {
+        Self::taken_apart(evidence, |material, text| self.reading(material, text))
+    }
+
+    /// What the weights of a resource's signs are learned from: its candidates, each with its
+    /// signs, and first what speaks for none.
+    #[doc(hidden)]
+    pub fn signs(&self, evidence: &Evidence) -> Vec<(String, Vec<String>)> {
+        Self::taken_apart(evidence, |material, text| {
+            let verdict = self.decide(material);
+            material.about(&verdict, text).map(|about| about.signs()).unwrap_or_default()
+        })
+    }
+
+    fn taken_apart<T>(evidence: &Evidence, then: impl FnOnce(&Material, &str) -> T) -> T {
         let text = bounded(evidence.text);
         let segment = Segment::of(&text);
         let marked = Marked::new(segment.text);
@@ -134,37 +168,20 @@ impl Reader {
             quotes: &quotes,
             status,
         };
-        let verdict = self.decide(&material);
-        let mut places: Vec<Range<usize>> = verdict.place.clone().into_iter().collect();
-        if resource::is_about(verdict.kind) {
-            places.extend(BUILT_IN.places(verdict.kind, said));
-        }
-        let url = || {
-            let web = status.is_some() && body.is_none() && about_something(verdict.kind);
-            web.then(|| resource::only_url(segment.text)).flatten()
-        };
-        let resource = resource::find(verdict.kind, said, &places, &quotes)
-            .filter(|found| resource::looks_like_a_name(found) || url().is_none())
-            .or_else(url)
-            .or_else(|| {
-                body.as_ref()
-                    .and_then(|body| body.resource.clone())
-                    .filter(|_| about_something(verdict.kind))
-            })
-            .or_else(|| bare_name(segment.text, verdict.kind))
-            .or_else(|| resource::only_quotation(verdict.kind, said, &quotes))
-            .or_else(|| {
-                let named = body.as_ref().and_then(|body| body.named.clone());
-                named.filter(|_| about_something(verdict.kind))
-            });
+        then(&material, &text)
+    }
+
+    fn reading(&self, material: &Material, text: &str) -> Reading {
+        let verdict = self.decide(material);
+        let resource = material.about(&verdict, text).and_then(|about| about.resource());
         Reading {
-            may_pass: may_pass(&verdict, &text),
+            may_pass: may_pass(&verdict, text),
             kind: verdict.kind,
             rule: verdict.rule.into_owned(),
             words: verdict.words,
             resource,
-            status,
-            wait: wait::wait(&Marked::new(&text)),
+            status: material.status,
+            wait: wait::wait(&Marked::new(text)),
         }
     }
 
@@ -315,27 +332,6 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
         "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error"
     );
     !vague && codes::overrides(status, phrase.kind)
-}
-
-fn about_something(kind: FailureKind) -> bool {
-    use FailureKind as K;
-    matches!(kind, K::NotFound | K::Permission | K::Conflict | K::Unavailable)
-}
-
-/// Java's exceptions say nothing but the path or the name.
-fn bare_name(text: &str, kind: FailureKind) -> Option<String> {
-    let line = text.trim().lines().next()?;
-    let named = line.rsplit_once(": ").filter(|(name, _)| {
-        let name = name.rsplit([' ', ':']).next().unwrap_or(name);
-        names::is_type_name(name) || names::is_telling(name)
-    });
-    let name = match named {
-        Some((_, name)) => name,
-        None if line.starts_with('/') => line,
-        None => return None,
-    };
-    (about_something(kind) && (2..256).contains(&name.len()) && !name.contains(char::is_whitespace))
-        .then(|| name.to_owned())
 }
 
 /// Codes that leave no doubt.

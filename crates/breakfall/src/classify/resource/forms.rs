@@ -1,12 +1,19 @@
 //! Forms that tell the resource by themselves: how programs and libraries write it.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::pattern::Pattern;
 use crate::FailureKind;
+use crate::classify::pattern::{Marked, Pattern};
+
+/// Where a form tells the resource of a failure.
+pub(super) fn find(kind: FailureKind, text: &Marked) -> Option<Range<usize>> {
+    let mut of_kind = FORMS.iter().filter(|(kinds, _)| kinds.contains(&kind));
+    of_kind.find_map(|(_, pattern)| pattern.find(text))
+}
 
 /// Places that tell by their form alone, the surest first.
-pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
+static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     use FailureKind as K;
     const ANY: &[FailureKind] = &[
         K::NotFound,
@@ -50,6 +57,8 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
                 r#"(?:\[Errno \d+\]|\bE(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|NOTEMPTY|ROFS|BUSY):)[^'"\n]*?['"]([^'"\n]+)['"]"#,
             ),
         ),
+        (MISSING, Pattern::new(&["ommand not found"], r"(?i)\bcommand not found: (\S+)")),
+        (MISSING, Pattern::new(&["ommand not found"], r"(?i)([^\s:]+): command not found")),
         (ANY, Pattern::new(&["spawn "], r"\bspawn (\S+) E[A-Z]+")),
         (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
         (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
