@@ -143,7 +143,7 @@ fn follows(text: &str, from: usize, then: &str) -> Option<usize> {
     let until = text.floor_char_boundary((from + GAP).min(text.len()));
     let line = text[from..until].split('\n').next().unwrap_or_default();
     let at = line.to_ascii_lowercase().find(then)?;
-    Some(from + at + then.len())
+    (!line[..at].contains(": ")).then_some(from + at + then.len())
 }
 
 /// Whether a phrase is neither a part of a word nor of a path.

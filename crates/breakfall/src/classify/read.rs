@@ -291,6 +291,10 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
     let believed = match sure.kind {
         // `QueryCanceled` for a statement that took too long, `PermissionError` for a key.
         K::Cancelled => matches!(phrase.kind, K::Timeout),
+        // Java has one exception for every file that it cannot open, and says why in brackets.
+        K::NotFound => {
+            phrase.kind == K::Permission && matches!(&*phrase.rule, "text.denied" | "text.errno")
+        }
         K::RateLimited => matches!(phrase.kind, K::QuotaExceeded),
         K::Permission => {
             matches!(phrase.kind, K::RateLimited | K::QuotaExceeded)
@@ -331,7 +335,10 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
         &*phrase.rule,
         "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error"
     );
-    !vague && codes::overrides(status, phrase.kind)
+    // Who may not do a thing is often called unauthorized; who did not log in gets another status.
+    let unauthorized = status == 403
+        && phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"));
+    !vague && !unauthorized && codes::overrides(status, phrase.kind)
 }
 
 /// Codes that leave no doubt.
@@ -360,6 +367,8 @@ fn by_code(all: &[String]) -> Option<Verdict> {
             .filter(|_| code.contains('_') || code.chars().all(char::is_uppercase))
             .map(Told::Surely)
             .or_else(|| names::tell(code))
+            // `Throttling.User`
+            .or_else(|| names::tell(code.split_once('.')?.0))
     };
     let mut all_told = all.iter().filter_map(|code| match told(code) {
         Some(Told::Surely(kind)) => Some((code, kind)),
@@ -371,6 +380,11 @@ fn by_code(all: &[String]) -> Option<Verdict> {
 
 /// The first word of a short text that is a name or a code and tells its kind.
 fn anywhere(text: &str) -> Option<Verdict> {
+    // The first line may say no more than that.
+    let line = text.lines().next().unwrap_or_default().trim_end_matches(['.', ' ', '!']);
+    if line.len() < 120 && (line.ends_with(" timeout") || line.ends_with(" Timeout")) {
+        return Some(Verdict::new(FailureKind::Timeout, "name", "timeout"));
+    }
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
     words.take(80).find_map(|word| {
         let camel = word.len() > 8

@@ -8,6 +8,9 @@ use super::names;
 /// How much of a text is read, half of it from each end.
 const READ: usize = 24 << 10;
 
+/// How many lines are asked what they call themselves.
+const LINES: usize = 400;
+
 /// The text in bounds, head and tail.
 pub(super) fn bounded(text: &str) -> Cow<'_, str> {
     let text = if text.len() > READ {
@@ -17,7 +20,61 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     };
-    if text.contains('\u{1b}') { Cow::Owned(without_escapes(&text)) } else { text }
+    let text = if text.contains('\u{1b}') { Cow::Owned(without_escapes(&text)) } else { text };
+    match without_asides(&text) {
+        Some(rest) => Cow::Owned(rest),
+        None => text,
+    }
+}
+
+/// Without warnings, notices and hints, where other lines say that they are errors: a program
+/// that goes on to fail has not failed of what it warned of.
+fn without_asides(text: &str) -> Option<String> {
+    let said = text.lines().take(LINES).map(Level::of);
+    let (mut aside, mut error) = (false, false);
+    for level in said {
+        aside |= level == Level::Aside;
+        error |= level == Level::Error;
+    }
+    (aside && error).then(|| {
+        let kept = text.lines().filter(|line| Level::of(line) != Level::Aside);
+        kept.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// How a line calls itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Error,
+    Aside,
+    Plain,
+}
+
+impl Level {
+    /// By a word that opens the line, after a program's name, a time or a bracket at most.
+    fn of(line: &str) -> Self {
+        let words = line.trim_start().split([' ', '\t']).filter(|word| !word.is_empty()).take(4);
+        for word in words {
+            let bare = word.trim_matches(|c: char| !c.is_ascii_alphabetic());
+            let marked = word.ends_with([':', ']']) || bare.bytes().all(|b| b.is_ascii_uppercase());
+            let is = |levels: &[&str]| {
+                marked && levels.iter().any(|level| level.eq_ignore_ascii_case(bare))
+            };
+            if is(&["error", "fatal", "err", "critical", "emerg"]) {
+                return Self::Error;
+            }
+            if is(&["warning", "warn", "notice", "info", "debug", "hint", "note"]) {
+                return Self::Aside;
+            }
+            let opens = word.ends_with([':', ']', ','])
+                || word.contains(|c: char| c.is_ascii_digit())
+                || bare.len() < 3;
+            if !opens {
+                break;
+            }
+        }
+        Self::Plain
+    }
 }
 
 /// Without the sequences that move a cursor or colour a terminal.
@@ -97,19 +154,24 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
     let line = line.trim_start_matches(|c: char| {
         c.is_whitespace() || matches!(c, '<' | '[' | '{' | '!' | '>')
     });
-    for part in line.splitn(5, ": ").take(4) {
+    let mut parts = line.splitn(5, ": ").take(4).peekable();
+    let mut first_part = true;
+    while let Some(part) = parts.next() {
         let word = part
             .split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"'))
             .next_back()
             .unwrap_or(part);
         let first = part.split(['(', ' ', '<']).next().unwrap_or(part).trim_end_matches(':');
         for name in [first, word.trim_end_matches(':')] {
-            let telling = name.len() == part.trim().len() && names::is_telling(name);
+            // What stands behind the last colon may be the name of anything.
+            let announces = first_part || parts.peek().is_some();
+            let telling = announces && name.len() == part.trim().len() && names::is_telling(name);
             if (telling || names::is_type_name(name)) && !names.contains(&name) && names.len() < 12
             {
                 names.push(name);
             }
         }
+        first_part = false;
     }
 }
 

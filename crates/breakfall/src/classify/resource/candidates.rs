@@ -261,8 +261,8 @@ fn parts(text: &str, word: &Range<usize>) -> impl Iterator<Item = Range<usize>> 
         // A file with a line, what a verb or a program says it of, what a function is given.
         let behind = |at: usize| core.start + at + 1..core.end;
         let file = |part: &str| part.starts_with('/') || Shape::of(part).file;
-        all[3] = match inner[..scheme].find([':', '(']) {
-            Some(at) if inner[at..].starts_with('(') => {
+        all[3] = match inner[..scheme].find([':', '(', '[']) {
+            Some(at) if inner[at..].starts_with(['(', '[']) => {
                 let inside = inner[at + 1..].trim_end_matches(is_closing);
                 Some(core.start + at + 1..core.start + at + 1 + inside.len())
             }

@@ -59,7 +59,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (MISSING, Pattern::new(&["ommand not found"], r"(?i)\bcommand not found: (\S+)")),
         (MISSING, Pattern::new(&["ommand not found"], r"(?i)([^\s:]+): command not found")),
-        (ANY, Pattern::new(&["spawn "], r"\bspawn (\S+) E[A-Z]+")),
+        (ANY, Pattern::new(&["spawn"], r"\bspawn(?:Sync)? (\S+) E[A-Z]+")),
         (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
         (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
         (DENIED, Pattern::new(&["to database '"], r"to database '([^'\n]+)'")),
