@@ -18,6 +18,9 @@ const BEFORE: usize = 160;
 /// How far behind a keyword a shape is looked for; it is extended to the end of the word.
 const BEHIND: usize = 800;
 
+/// How much may stand between a keyword and a sign: the rest of the name and what follows it.
+const BETWEEN: usize = 128;
+
 /// How long a word may be.
 const WORD: usize = 64 << 10;
 
@@ -52,6 +55,9 @@ pub(super) struct Shape {
     needs_digit: bool,
     /// What stands in a place for secrets may be a word that only stands in for one.
     in_a_place: bool,
+    /// The longest name beside which it stands, where its keywords are parts of these names: then
+    /// a keyword that no sign follows announces nothing.
+    named: Option<usize>,
     pattern: String,
     regex: OnceLock<Option<Regex>>,
     /// Built in, or the user's own.
@@ -112,6 +118,7 @@ impl SecretRule {
             least_entropy: self.entropy,
             needs_digit: false,
             in_a_place: false,
+            named: None,
             pattern: self.regex.clone(),
             regex: OnceLock::from(Some(regex)),
             allowed: allowed.collect::<Result<_, _>>()?,
@@ -149,6 +156,7 @@ fn read(line: &str) -> Option<Announced> {
         name: name.to_owned(),
         least_entropy: least.parse().unwrap_or(0.0),
         in_a_place: form == "place",
+        named: if form == "beside" { longest_name(names, keywords) } else { None },
         needs_digit: matches!(form, "token" | "prefix") && !name.starts_with("huggingface"),
         pattern,
         regex: OnceLock::new(),
@@ -156,6 +164,28 @@ fn read(line: &str) -> Option<Announced> {
         stopwords: Vec::new(),
     };
     Some((shape, keywords.split(',').map(ToOwned::to_owned).collect()))
+}
+
+/// The longest of plain names, where each holds a keyword.
+fn longest_name(names: &str, keywords: &str) -> Option<usize> {
+    let plain = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    let announced = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        keywords.split(',').any(|keyword| !keyword.is_empty() && name.contains(keyword))
+    };
+    let known = names.split('|').all(|name| plain(name) && announced(name));
+    names.split('|').map(str::len).max().filter(|_| known)
+}
+
+/// Whether a sign that assigns follows a name, with no more between them than a shape beside a
+/// name allows.
+fn assigns(text: &str, from: usize) -> bool {
+    let between = |byte: &&u8| {
+        byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_.-'\"\x0b".contains(byte)
+    };
+    let rest = &text.as_bytes()[from..text.len().min(from + BETWEEN)];
+    let length = rest.iter().take_while(between).count();
+    rest.get(length).is_none_or(|byte| b"=>:,|?".contains(byte))
 }
 
 impl Shapes {
@@ -191,19 +221,23 @@ impl Shapes {
         let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
         for hit in hits {
             for &index in &self.announced[hit.pattern().as_usize()] {
+                let shape = &self.all[usize::from(index)];
+                if shape.named.is_some() && !assigns(text, hit.end()) {
+                    continue;
+                }
+                let before = shape.named.unwrap_or(BEFORE);
                 let from = match looked.iter_mut().find(|(known, _)| *known == index) {
                     Some((_, until)) if hit.start() < *until => continue,
                     Some((_, until)) => {
-                        let from = (*until).max(hit.start().saturating_sub(BEFORE));
+                        let from = (*until).max(hit.start().saturating_sub(before));
                         *until = window_end(text, hit.end());
                         from
                     }
                     None => {
                         looked.push((index, window_end(text, hit.end())));
-                        hit.start().saturating_sub(BEFORE)
+                        hit.start().saturating_sub(before)
                     }
                 };
-                let shape = &self.all[usize::from(index)];
                 shape.find(text, from, window_end(text, hit.end()), found);
             }
         }
