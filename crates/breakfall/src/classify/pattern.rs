@@ -54,6 +54,7 @@ const HINTS: &[&str] = &[
     "<Resource",
     "An error occurred (",
     "Cannot ",
+    "Caused by:",
     "Could not find artifact",
     "Duplicate entry",
     "EA",
@@ -92,6 +93,7 @@ const HINTS: &[&str] = &[
     "EX",
     "FAIL",
     "FATAL",
+    "FATAL:  ",
     "For url",
     "HTTP ",
     "Key (",
@@ -101,6 +103,7 @@ const HINTS: &[&str] = &[
     "SQL",
     "Sql",
     "StatusCode.",
+    "Traceback (most recent call last)",
     "UND",
     "UNIQUE constraint",
     "WinError",
@@ -141,10 +144,12 @@ const HINTS: &[&str] = &[
     "iew ",
     "ind",
     "is not running",
+    "issing scope",
     "ith the ",
     "listen ",
     "lugin ",
     "ms",
+    "must be owner",
     "nable to locate package",
     "ndex ",
     "not authorized on",
@@ -157,17 +162,21 @@ const HINTS: &[&str] = &[
     "ocker daemon",
     "ode",
     "ole ",
-    "onstraint (",
     "ollection ",
+    "ollowing ",
     "olumn ",
     "ommand ",
     "ommand not found",
+    "onflict in",
+    "onstraint (",
     "ool",
     "ool ",
     "ool call",
     "ool:",
     "opic ",
     "os error",
+    "ouldn't find",
+    "patch failed",
     "problem",
     "reak",
     "rrno",
@@ -217,6 +226,11 @@ impl<'t> Marked<'t> {
         }
         Self { text, marks }
     }
+
+    /// A part of the text: what stands in it stands in the whole, so that no pattern is missed.
+    pub(super) fn part<'p>(&self, text: &'p str) -> Marked<'p> {
+        Marked { text, marks: self.marks }
+    }
 }
 
 /// An expression with one group that matters.
@@ -261,8 +275,11 @@ impl Pattern {
         }
         let compile = || Regex::builder().syntax(ascii()).build(self.source).ok();
         let regex = self.regex.get_or_init(compile).as_ref()?;
+        // Room for the groups is made only where there is something to put into it.
+        let input = Input::new(text.text.as_bytes()).range(from..);
+        let whole = regex.search(&input)?;
         let mut captures = regex.create_captures();
-        regex.search_captures(&Input::new(text.text.as_bytes()).range(from..), &mut captures);
+        regex.search_captures(&input.range(whole.range()), &mut captures);
         first_group(&captures).map(|(group, whole)| (group, whole.end))
     }
 
@@ -280,6 +297,27 @@ impl Pattern {
         self.hints.is_empty()
             || *mask == [u64::MAX; 4]
             || mask.iter().zip(&text.marks).any(|(mask, marks)| mask & marks != 0)
+    }
+}
+
+/// Words that are looked for as they are.
+pub(super) struct Literal {
+    words: &'static str,
+    index: OnceLock<Option<usize>>,
+}
+
+impl Literal {
+    pub(super) const fn new(words: &'static str) -> Self {
+        Self { words, index: OnceLock::new() }
+    }
+
+    /// Where they stand last.
+    pub(super) fn last_of(&self, text: &Marked) -> Option<usize> {
+        let known = || HINTS.iter().position(|known| *known == self.words);
+        match self.index.get_or_init(known) {
+            Some(index) if text.marks[index / 64] >> (index % 64) & 1 == 0 => None,
+            _ => text.text.rfind(self.words),
+        }
     }
 }
 

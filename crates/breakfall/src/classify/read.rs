@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::body::Body;
 use super::names::{self, Told};
 use super::pattern::Marked;
-use super::phrases::{BUILT_IN, PhraseRule, Phrases};
+use super::phrases::{BUILT_IN, PhraseRule, Phrases, Spoken};
 use super::quotes::Quotes;
 use super::reports::report;
 use super::segment::{Segment, bounded};
@@ -66,20 +66,34 @@ impl std::fmt::Debug for Reader {
 struct Material<'a> {
     evidence: &'a Evidence<'a>,
     segment: &'a Segment<'a>,
-    marked: &'a Marked<'a>,
+    marked: Marked<'a>,
     body: Option<&'a Body>,
     /// What the body says, or the decisive part of the text.
     said: &'a str,
     quotes: &'a Quotes,
+    spoken: &'a Spoken,
     status: Option<u16>,
 }
 
 impl<'a> Material<'a> {
+    /// What the text says, by the table of phrases.
+    fn phrase(&self) -> Option<Verdict> {
+        let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
+        let hit = first(self.quotes).or_else(|| first(&Quotes::default()))?;
+        Some(Verdict {
+            kind: hit.kind,
+            rule: Cow::Owned(format!("text.{}", hit.rule)),
+            words: self.said.get(hit.words.clone()).map(ToOwned::to_owned),
+            place: Some(hit.words),
+        })
+    }
+
     /// What is needed to find the resource.
     fn about(&self, verdict: &Verdict, text: &'a str) -> Option<resource::About<'a>> {
-        let mut about =
-            resource::About::new(verdict.kind, self.said, self.quotes, verdict.place.clone())?;
+        let mut about = resource::About::new(verdict.kind, self.said, self.quotes, self.spoken)?;
+        about.decided_by(verdict.place.clone());
         about.body = self.body;
+        about.marked = (self.said.len() == self.marked.text.len()).then_some(self.marked);
         about.status = self.status;
         let decisive = self.segment.text;
         if let Some(before) = self.body.and_then(|body| decisive.get(..body.start)) {
@@ -148,13 +162,15 @@ impl Reader {
 
     fn taken_apart<T>(evidence: &Evidence, then: impl FnOnce(&Material, &str) -> T) -> T {
         let text = bounded(evidence.text);
-        let segment = Segment::of(&text);
-        let marked = Marked::new(segment.text);
+        let whole = Marked::new(&text);
+        let segment = Segment::of(&whole);
+        let marked = whole.part(segment.text);
         let body = Body::of(&marked);
         let said =
             body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
         let said = said.as_deref().unwrap_or(segment.text);
         let quotes = Quotes::of(said);
+        let spoken = BUILT_IN.spoken(said);
         let status = evidence
             .http_status
             .filter(|status| *status >= 100)
@@ -162,10 +178,11 @@ impl Reader {
         let material = Material {
             evidence,
             segment: &segment,
-            marked: &marked,
+            marked,
             body: body.as_ref(),
             said,
             quotes: &quotes,
+            spoken: &spoken,
             status,
         };
         then(&material, &text)
@@ -181,12 +198,12 @@ impl Reader {
             words: verdict.words,
             resource,
             status: material.status,
-            wait: wait::wait(&Marked::new(text)),
+            wait: wait::wait(&material.marked.part(text)),
         }
     }
 
     fn decide(&self, material: &Material) -> Verdict {
-        let Material { evidence, segment, marked, body, said, quotes, status } = *material;
+        let Material { evidence, segment, marked, body, said, quotes, status, .. } = *material;
         if let Some(own) = self.own.as_ref().and_then(|own| own.find(said, quotes)) {
             return Verdict {
                 kind: own.kind,
@@ -195,7 +212,7 @@ impl Reader {
                 place: Some(own.words),
             };
         }
-        if let Some(verdict) = report(evidence, marked).or_else(|| fixed_code(evidence, body)) {
+        if let Some(verdict) = report(evidence, &marked).or_else(|| fixed_code(evidence, body)) {
             return verdict;
         }
         let coded = body.and_then(|body| by_code(&body.codes));
@@ -208,7 +225,7 @@ impl Reader {
         if let Some(status) = status.filter(|status| *status >= 400) {
             let told = coded
                 .filter(|coded| codes::code_overrides(status, coded.kind))
-                .or_else(|| Self::phrase(said, quotes).filter(|phrase| believed(status, phrase)))
+                .or_else(|| material.phrase().filter(|phrase| believed(status, phrase)))
                 .or_else(|| vague.filter(|vague| codes::overrides(status, vague.kind)));
             return told.unwrap_or_else(|| {
                 Verdict::new(
@@ -218,7 +235,7 @@ impl Reader {
                 )
             });
         }
-        let phrase = Self::phrase(said, quotes);
+        let phrase = material.phrase();
         let named = evidence
             .type_name
             .into_iter()
@@ -238,7 +255,7 @@ impl Reader {
         let verdict = coded
             .or_else(|| phrase.as_ref().filter(|_| vague.is_some()).map(Verdict::copy))
             .or(vague)
-            .or_else(|| in_text(marked))
+            .or_else(|| in_text(&marked))
             .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
             .or(sure)
             .or_else(|| weaker(phrase, otherwise()))
@@ -260,17 +277,6 @@ impl Reader {
                 ..Verdict::new(FailureKind::Execution, "default", "")
             });
         refined(verdict, hint)
-    }
-
-    fn phrase(said: &str, quotes: &Quotes) -> Option<Verdict> {
-        let hit =
-            BUILT_IN.find(said, quotes).or_else(|| BUILT_IN.find(said, &Quotes::default()))?;
-        Some(Verdict {
-            kind: hit.kind,
-            rule: Cow::Owned(format!("text.{}", hit.rule)),
-            words: said.get(hit.words.clone()).map(ToOwned::to_owned),
-            place: Some(hit.words),
-        })
     }
 }
 

@@ -10,7 +10,8 @@ mod weights;
 use std::ops::Range;
 
 use super::body::Body;
-use super::phrases::BUILT_IN;
+use super::pattern::Marked;
+use super::phrases::{BUILT_IN, Spoken, joined};
 use super::quotes::Quotes;
 use crate::FailureKind;
 
@@ -22,6 +23,8 @@ pub(super) struct About<'t> {
     pub(super) kind: FailureKind,
     /// What the body says, or the decisive part of the text.
     pub(super) said: &'t str,
+    /// The same marked, where that is known.
+    pub(super) marked: Option<Marked<'t>>,
     pub(super) quotes: &'t Quotes,
     pub(super) body: Option<&'t Body>,
     pub(super) status: Option<u16>,
@@ -37,20 +40,27 @@ impl<'t> About<'t> {
         kind: FailureKind,
         said: &'t str,
         quotes: &'t Quotes,
-        decisive: Option<Range<usize>>,
+        spoken: &Spoken,
     ) -> Option<Self> {
         is_about(kind).then(|| {
-            let mut places: Vec<Range<usize>> = decisive.into_iter().collect();
-            places.extend(speaks(kind, said));
-            Self { kind, said, quotes, body: None, status: None, places, around: Vec::new() }
+            let (places, around) = (speaks(kind, said, spoken), Vec::new());
+            Self { kind, said, marked: None, quotes, body: None, status: None, places, around }
         })
+    }
+
+    /// With the place that decided on the kind.
+    pub(super) fn decided_by(&mut self, place: Option<Range<usize>>) {
+        if let Some(place) = place {
+            self.places.push(place);
+            self.places = joined(std::mem::take(&mut self.places));
+        }
     }
 
     /// With a text that stands around the decisive part.
     pub(super) fn with_around(mut self, text: &'t str) -> Self {
         let text = &text[text.ceil_char_boundary(text.len().saturating_sub(AROUND))..];
         if !text.trim().is_empty() {
-            self.around.push((text, speaks(self.kind, text)));
+            self.around.push((text, speaks(self.kind, text, &BUILT_IN.spoken(text))));
         }
         self
     }
@@ -67,16 +77,16 @@ impl<'t> About<'t> {
     }
 }
 
-fn speaks(kind: FailureKind, text: &str) -> Vec<Range<usize>> {
+fn speaks(kind: FailureKind, text: &str, spoken: &Spoken) -> Vec<Range<usize>> {
     if kind != FailureKind::InvalidArguments {
-        return BUILT_IN.places(kind, text);
+        return BUILT_IN.places(kind, spoken);
     }
     // An argument may name what is missing, or a directory where a file belongs.
-    let mut places = BUILT_IN.places(FailureKind::NotFound, text);
-    let own = BUILT_IN.places(kind, text).into_iter();
+    let mut places = BUILT_IN.places(FailureKind::NotFound, spoken);
+    let own = BUILT_IN.places(kind, spoken).into_iter();
     places
         .extend(own.filter(|place| text[place.clone()].to_ascii_lowercase().contains("directory")));
-    places
+    joined(places)
 }
 
 /// Whether a failure of this kind may be about a resource.

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::names;
+use super::pattern::{Literal, Marked};
 
 /// How much of a text is read, half of it from each end.
 const READ: usize = 24 << 10;
@@ -94,6 +95,10 @@ fn without_escapes(text: &str) -> String {
     out
 }
 
+static TRACEBACK: Literal = Literal::new("Traceback (most recent call last)");
+static CAUSED_BY: Literal = Literal::new("Caused by:");
+static FATAL: Literal = Literal::new("FATAL:  ");
+
 /// The decisive part of a text, and the names of error types in it, the most telling first.
 pub(super) struct Segment<'t> {
     pub(super) text: &'t str,
@@ -101,10 +106,11 @@ pub(super) struct Segment<'t> {
 }
 
 impl<'t> Segment<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
-        let part = python(text).or_else(|| caused_by(text)).unwrap_or(text);
+    pub(super) fn of(whole: &Marked<'t>) -> Self {
+        let text = whole.text;
+        let part = python(whole).or_else(|| caused_by(whole)).unwrap_or(text);
         // Postgres says first that the connection failed, and then why.
-        let part = part.rfind("FATAL:  ").map_or(part, |at| &part[at..]);
+        let part = FATAL.last_of(&whole.part(part)).map_or(part, |at| &part[at..]);
         let mut names = Vec::new();
         for line in part.lines().take(40) {
             leading_names(line, &mut names);
@@ -118,8 +124,9 @@ impl<'t> Segment<'t> {
 }
 
 /// What follows the frames of the last Python traceback.
-fn python(text: &str) -> Option<&str> {
-    let start = text.rfind("Traceback (most recent call last)")?;
+fn python<'t>(whole: &Marked<'t>) -> Option<&'t str> {
+    let text = whole.text;
+    let start = TRACEBACK.last_of(whole)?;
     let mut at = start;
     for line in text[start..].split_inclusive('\n') {
         let framed = line.starts_with([' ', '\t'])
@@ -134,8 +141,9 @@ fn python(text: &str) -> Option<&str> {
 }
 
 /// The last cause of a chain: `Caused by: x` as Java has it, a numbered list as anyhow has it.
-fn caused_by(text: &str) -> Option<&str> {
-    let at = text.rfind("Caused by:")?;
+fn caused_by<'t>(whole: &Marked<'t>) -> Option<&'t str> {
+    let text = whole.text;
+    let at = CAUSED_BY.last_of(whole)?;
     let cause = text[at + 10..].trim_start_matches([' ', '\t']);
     if let Some(list) = cause.strip_prefix('\n').or_else(|| cause.strip_prefix("\r\n")) {
         let last = list.lines().take_while(|line| line.starts_with([' ', '\t'])).last()?;
@@ -154,9 +162,12 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
     let line = line.trim_start_matches(|c: char| {
         c.is_whitespace() || matches!(c, '<' | '[' | '{' | '!' | '>')
     });
-    let mut parts = line.splitn(5, ": ").take(4).peekable();
-    let mut first_part = true;
-    while let Some(part) = parts.next() {
+    let mut rest = Some(line);
+    for nth in 0..4 {
+        let Some(from) = rest else { break };
+        let colon = colon(from);
+        let part = colon.map_or(from, |at| &from[..at]);
+        rest = colon.map(|at| &from[at + 2..]);
         let word = part
             .split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"'))
             .next_back()
@@ -164,15 +175,19 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
         let first = part.split(['(', ' ', '<']).next().unwrap_or(part).trim_end_matches(':');
         for name in [first, word.trim_end_matches(':')] {
             // What stands behind the last colon may be the name of anything.
-            let announces = first_part || parts.peek().is_some();
+            let announces = nth == 0 || rest.is_some();
             let telling = announces && name.len() == part.trim().len() && names::is_telling(name);
             if (telling || names::is_type_name(name)) && !names.contains(&name) && names.len() < 12
             {
                 names.push(name);
             }
         }
-        first_part = false;
     }
+}
+
+/// Where the first colon with a space behind it stands.
+fn colon(text: &str) -> Option<usize> {
+    text.as_bytes().windows(2).position(|pair| pair == b": ")
 }
 
 #[cfg(test)]
@@ -182,12 +197,12 @@ mod tests {
     #[test]
     fn the_innermost_cause_is_the_decisive_part() {
         let python = "Traceback (most recent call last):\n  File \"a.py\", line 404, in x\n    timeout()\nKeyError: 'a'";
-        assert_eq!(Segment::of(python).text, "KeyError: 'a'");
-        assert_eq!(Segment::of(python).names, ["KeyError"]);
+        assert_eq!(Segment::of(&Marked::new(python)).text, "KeyError: 'a'");
+        assert_eq!(Segment::of(&Marked::new(python)).names, ["KeyError"]);
         let java = "java.lang.RuntimeException: x\n\tat a.b\nCaused by: java.net.ConnectException: refused\n\tat c";
-        assert_eq!(Segment::of(java).names[0], "java.net.ConnectException");
+        assert_eq!(Segment::of(&Marked::new(java)).names[0], "java.net.ConnectException");
         let rust = "Error: sending\n\nCaused by:\n    0: connect\n    1: Connection refused (os error 111)\n";
-        assert_eq!(Segment::of(rust).text, "Connection refused (os error 111)");
+        assert_eq!(Segment::of(&Marked::new(rust)).text, "Connection refused (os error 111)");
     }
 
     #[test]

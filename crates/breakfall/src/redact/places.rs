@@ -217,15 +217,25 @@ pub(super) fn find(text: &str, found: &mut Vec<Span<'_>>) {
         if hit.pattern().as_usize() == 12 {
             private_key(text, hit.start(), found);
         } else if hit.start() >= until
-            && let Some((name, sign)) = name_around(text, hit.start())
+            && let Some(name) = name_around(text, hit.start())
         {
-            until = assigned(text, &name, sign, found).unwrap_or(sign);
+            until = assigned(text, &name, found).unwrap_or(name.end);
         }
     }
 }
 
-/// The name that stands around a place, in lower case without separators, and where it ends.
-fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
+/// A name that may hold a secret.
+struct Name {
+    /// In lower case without separators.
+    folded: String,
+    /// What a secret under this name is called, where the name alone tells.
+    label: Option<&'static str>,
+    /// Where it ends.
+    end: usize,
+}
+
+/// The name that stands around a place.
+fn name_around(text: &str, at: usize) -> Option<Name> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let bytes = text.as_bytes();
     let start = bytes[..at].iter().rev().take(64).take_while(|byte| part(byte)).count();
@@ -248,19 +258,22 @@ fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
     }
     // `api` begins a word; it also stands in the middle of many.
     let raw = &text[at - start..end];
-    if label(&name).is_some() {
-        return Some((name, end));
+    let label = label(&name);
+    if label.is_some() {
+        return Some(Name { folded: name, label, end });
     }
     let suspicious = SUSPICIOUS.iter().any(|word| match *word {
         "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
         word => name.contains(word),
     }) && !HARMLESS.iter().any(|word| name.contains(word));
-    suspicious.then_some((name, end))
+    suspicious.then_some(Name { folded: name, label, end })
 }
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
 /// Gives back the end of the secret, when it found one.
-fn assigned(text: &str, name: &str, end: usize, found: &mut Vec<Span<'_>>) -> Option<usize> {
+fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'_>>) -> Option<usize> {
+    let Name { folded: name, label, end } = name;
+    let end = *end;
     let rest = &text[end..];
     let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
     let quoted_name = after.len() < rest.len();
@@ -294,8 +307,7 @@ fn assigned(text: &str, name: &str, end: usize, found: &mut Vec<Span<'_>>) -> Op
     let scheme = value.len() - skip_scheme(value).len();
     let (start, value) = (start + scheme, &value[scheme..]);
     let prose = spaced && !quoted && !quoted_name && *sign == ":";
-    let known = label(name);
-    if let Some(known) = known.filter(|_| !argument && looks_secret(value, quoted, prose)) {
+    if let Some(known) = label.filter(|_| !argument && looks_secret(value, quoted, prose)) {
         found.push(Span { start, end: start + value.len(), name: known });
     }
     if looks_generic(value) && !HARMLESS.iter().any(|word| name.contains(word)) {

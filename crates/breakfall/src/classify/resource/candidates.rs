@@ -16,6 +16,9 @@ use crate::classify::quotes::Quotes;
 /// How many candidates are weighed.
 const MOST: usize = 96;
 
+/// How near to the decisive words a plain word must stand.
+const NEAR: usize = 16;
+
 /// How many words of a text are looked at.
 const WORDS: usize = 1_500;
 
@@ -36,6 +39,8 @@ struct Scene<'t> {
     text: &'t str,
     kind: FailureKind,
     words: Vec<Range<usize>>,
+    /// Where it begins to tell what to do.
+    advice: Vec<usize>,
     places: &'t [Range<usize>],
     status: bool,
     outside: bool,
@@ -45,7 +50,8 @@ struct Scene<'t> {
 pub(super) fn candidates<'t>(about: &'t About<'t>) -> Vec<Candidate<'t>> {
     let mut found = Vec::new();
     let scene = Scene::of(about, about.said, &about.places, false);
-    if let Some(form) = forms::find(about.kind, &Marked::new(about.said)) {
+    let marked = about.marked.unwrap_or_else(|| Marked::new(about.said));
+    if let Some(form) = forms::find(about.kind, &marked) {
         let mut signs = Signs::default();
         signs.add(Sign::Form);
         scene.weigh(form, signs, &mut found);
@@ -108,20 +114,11 @@ fn nearest(found: &mut [Candidate]) {
 
 impl<'t> Scene<'t> {
     fn of(about: &About, text: &'t str, places: &'t [Range<usize>], outside: bool) -> Self {
-        let mut words = Vec::new();
-        let mut start = None;
-        for (at, c) in text.char_indices() {
-            match (c.is_whitespace() || c == '：', start) {
-                (true, Some(from)) if words.len() < WORDS => {
-                    words.push(from..at);
-                    start = None;
-                }
-                (false, None) => start = Some(at),
-                _ => {}
-            }
-        }
-        words.extend(start.map(|from| from..text.len()).filter(|_| words.len() < WORDS));
-        Self { text, kind: about.kind, words, places, status: about.status.is_some(), outside }
+        let words = words_of(text);
+        let advice = words.iter().filter(|word| is_advice(&text[(*word).clone()]));
+        let advice = advice.map(|word| word.start).take(MOST).collect();
+        let (kind, status) = (about.kind, about.status.is_some());
+        Self { text, kind, words, advice, places, status, outside }
     }
 
     fn gather(&self, quotes: &Quotes, found: &mut Vec<Candidate<'t>>) {
@@ -167,13 +164,18 @@ impl<'t> Scene<'t> {
         let Some(text) = self.text.get(range.clone()).and_then(tidy) else { return };
         let quoted = signs.has(Sign::Quoted) || signs.has(Sign::Bracketed);
         let named = text.contains(|c: char| c.is_alphanumeric());
-        if found.len() >= MOST || !named || !quoted && is_plain_word(text) {
+        if found.len() >= MOST
+            || !named
+            || !quoted && (is_plain_word(text) || self.says(&range, text))
+        {
             return;
         }
         signs.add_if(self.outside, Sign::Outside);
         shape(text, self.status, &mut signs);
         let line = self.line(&range);
         on_line(self.text, &range, &line, &mut signs);
+        let advised = |at: &usize| (line.start..range.start).contains(at);
+        signs.add_if(self.advice.iter().any(advised), Sign::Advice);
         let words = self.beside(&range, &line, &mut signs);
         let mut gaps = [usize::MAX; 2];
         for place in self.places {
@@ -182,6 +184,18 @@ impl<'t> Scene<'t> {
         let program = signs.has(Sign::LineStart) && signs.has(Sign::ThenColon);
         signs.add_if(program && !signs.has(Sign::Before), Sign::Program);
         found.push(Candidate { text, signs, words, gaps });
+    }
+
+    /// Whether this is a word of a sentence: it looks like one, and is far from the decisive words.
+    fn says(&self, range: &Range<usize>, text: &str) -> bool {
+        text.bytes().all(|b| b.is_ascii_lowercase())
+            && !self.places.is_empty()
+            && self.text[..range.start].ends_with(' ')
+            && !self.text[..range.start].ends_with(": ")
+            && !self
+                .places
+                .iter()
+                .any(|place| place.start < range.end + NEAR && range.start < place.end + NEAR)
     }
 
     /// The line on which something stands, as far as it matters.
@@ -230,6 +244,36 @@ impl<'t> Scene<'t> {
     }
 }
 
+/// Where the words of a text stand.
+fn words_of(text: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::with_capacity(64);
+    let mut start = None;
+    let mut next = |at: usize, space: bool| match (space, start) {
+        (true, Some(from)) => {
+            words.push(from..at);
+            start = None;
+            words.len() < WORDS
+        }
+        (false, None) => {
+            start = Some(at);
+            true
+        }
+        _ => true,
+    };
+    if text.is_ascii() {
+        text.bytes().enumerate().all(|(at, byte)| next(at, byte.is_ascii_whitespace()));
+    } else {
+        let mut all = text.char_indices();
+        all.all(|(at, c)| next(at, c.is_whitespace() || c == '：'));
+    }
+    next(text.len(), true);
+    words
+}
+
+fn is_advice(word: &str) -> bool {
+    matches!(word, "mean" | "try" | "Try" | "see" | "See" | "run" | "Run" | "use" | "Use")
+}
+
 /// The words before a candidate, apart for the kinds in which they mean other things.
 fn by_kind(kind: FailureKind) -> &'static str {
     match kind {
@@ -248,7 +292,8 @@ fn parts(text: &str, word: &Range<usize>) -> impl Iterator<Item = Range<usize>> 
     let core = word.start + start..word.start + end;
     let inner = &text[core.clone()];
     let mut all = [Some(core.clone()), None, None, None];
-    let scheme = inner.find("://").unwrap_or(inner.len());
+    let simple = inner.bytes().all(|b| b.is_ascii_alphanumeric());
+    let scheme = if simple { 0 } else { inner.find("://").unwrap_or(inner.len()) };
     if !inner.starts_with('-') {
         for (slot, (at, _)) in all[1..].iter_mut().zip(inner[..scheme].match_indices('=')) {
             let value = inner[at + 1..].trim_start_matches(is_opening);

@@ -33,7 +33,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     vec![
         (CONFLICT, Pattern::new(&["EEXIST"], r"EEXIST[^'\n]*'[^'\n]+' -> '([^'\n]+)'")),
         (DENIED, Pattern::new(&["ccess denied"], r"pull access denied for ([^\s,]+)")),
-        (MISSING, Pattern::new(&[], r"(?i)couldn't find (\w+) with ")),
+        (MISSING, Pattern::new(&["ouldn't find"], r"(?i)couldn't find (\w+) with ")),
         // [Errno 13] Permission denied: 'a' -> 'b', and Node's `, rename 'a' -> 'b'`
         (
             DENIED,
@@ -97,14 +97,17 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (MISSING, Pattern::new(&["Cannot "], r"\bCannot (?:GET|POST|PUT|DELETE|PATCH) (\S+)")),
         // Databases
-        (CONFLICT, Pattern::new(&[], r"(?i)merge conflict in (\S+)")),
+        (CONFLICT, Pattern::new(&["onflict in"], r"(?i)merge conflict in (\S+)")),
         (
             CONFLICT,
-            Pattern::new(&[], r"(?m)following (?:untracked working tree )?files?[^\n]*:\n\s+(\S+)"),
+            Pattern::new(
+                &["ollowing "],
+                r"(?m)following (?:untracked working tree )?files?[^\n]*:\n\s+(\S+)",
+            ),
         ),
-        (CONFLICT, Pattern::new(&[], r"patch failed: ([^:\s]+)")),
-        (DENIED, Pattern::new(&[], r"must be owner of \w+ (\S+)")),
-        (DENIED, Pattern::new(&[], r"(?i)missing scope:? \(?([\w.:\-]+)")),
+        (CONFLICT, Pattern::new(&["patch failed"], r"patch failed: ([^:\s]+)")),
+        (DENIED, Pattern::new(&["must be owner"], r"must be owner of \w+ (\S+)")),
+        (DENIED, Pattern::new(&["issing scope"], r"(?i)missing scope:? \(?([\w.:\-]+)")),
         (CONFLICT, Pattern::new(&["Key ("], r"Key \([^)\n]*\)=\(([^)\n]*)\) already exists")),
         (CONFLICT, Pattern::new(&["onstraint ("], r"(?i)unique constraint \(([^)\n]+)\)")),
         (CONFLICT, Pattern::new(&["Duplicate entry"], r"Duplicate entry '([^'\n]+)'")),

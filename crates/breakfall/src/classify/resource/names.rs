@@ -1,7 +1,8 @@
 //! What a name looks like, and a name without what belongs to the sentence around it.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use super::weights::{Words, key};
 
 /// What is so of a name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,20 +72,21 @@ impl Shape {
     }
 }
 
-static PLAIN: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| include_str!("plain.txt").split_whitespace().collect());
+static PLAIN: LazyLock<Words<()>> = LazyLock::new(|| {
+    include_str!("plain.txt").split_whitespace().map(|word| (key("", word), ())).collect()
+});
 
 /// A word that is never what a failure is about, unless it is quoted.
 pub(super) fn is_plain_word(word: &str) -> bool {
-    let mut folded = [0_u8; 14];
-    let Some(slot) = folded.get_mut(..word.len()) else { return false };
-    slot.copy_from_slice(word.as_bytes());
-    slot.make_ascii_lowercase();
-    std::str::from_utf8(slot).is_ok_and(|word| PLAIN.contains(word))
+    word.len() < 15 && PLAIN.contains_key(&key("", word))
 }
 
 /// Without what belongs to the sentence.
 pub(super) fn tidy(found: &str) -> Option<&str> {
+    // Most words have nothing of it.
+    if found.len() <= 256 && found.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return (!found.is_empty()).then_some(found);
+    }
     let found =
         found.trim().trim_matches(['"', '`', '<', '>', '‘', '’', '“', '”', '„', '«', '»', ',']);
     let found = found.trim_end_matches([':', ';', ',']).trim_matches('\'');

@@ -216,8 +216,6 @@ pub(super) fn on_line(text: &str, range: &Range<usize>, line: &Range<usize>, sig
     signs.add_if(right.starts_with("`.`") || right.starts_with("'.'"), Sign::Part);
     signs.add_if(left.ends_with("`.`") || left.ends_with("'.'"), Sign::PartBehind);
     signs.add_if(left.trim_end_matches(is_quote).ends_with('('), Sign::Parens);
-    let advice = ["id you mean", " try ", "Try ", "see ", "See ", "run ", "Run ", "Use ", "use "];
-    signs.add_if(advice.iter().any(|word| left.contains(word)), Sign::Advice);
     signs.add_if(
         head.is_empty() && line.start > 0 && text[..line.start].trim_end().ends_with(':'),
         Sign::ThenLine,

@@ -9,9 +9,12 @@ use super::About;
 use super::candidates::{Candidate, candidates};
 use super::signs::SIGNS;
 
+/// What is known of words, by [`key`].
+pub(super) type Words<T> = HashMap<u64, T, BuildHasherDefault<Same>>;
+
 struct Weights {
     signs: [f32; 64],
-    words: HashMap<u64, f32, BuildHasherDefault<Same>>,
+    words: Words<f32>,
 }
 
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
@@ -85,7 +88,7 @@ impl Weights {
 }
 
 /// FNV-1a of a place and a word in lower case.
-fn key(place: &str, word: &str) -> u64 {
+pub(super) fn key(place: &str, word: &str) -> u64 {
     let bytes = place.bytes().chain([0]).chain(word.bytes().map(|b| b.to_ascii_lowercase()));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -94,7 +97,7 @@ fn key(place: &str, word: &str) -> u64 {
 
 /// Keys are hashes already.
 #[derive(Default)]
-struct Same(u64);
+pub(super) struct Same(u64);
 
 impl Hasher for Same {
     fn finish(&self) -> u64 {
