@@ -27,6 +27,9 @@ static XML_MESSAGE: Pattern = Pattern::new(&["<Message>"], r"(?s)<Message>(.*?)<
 static XML_RESOURCE: Pattern =
     Pattern::new(&["<BucketName", "<Key>", "<Resource"], r"<(?:BucketName|Key|Resource)>([^<]+)</");
 
+/// Every pattern of this file.
+pub(super) static PATTERNS: &[&Pattern] = &[&XML_CODE, &XML_MESSAGE, &XML_RESOURCE];
+
 /// How many values of a body are looked at.
 const VALUES: usize = 400;
 

@@ -32,6 +32,9 @@ static COMPILER: Pattern = Pattern::new(
     r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^\S+\.\w{1,5}:\d+(?::\d+)? (?:error|warning) |^\S+\.\w{1,5}\(\d+, ?\d+\):? Error:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
 );
 
+/// Every pattern of this file.
+pub(super) static PATTERNS: &[&Pattern] = &[&TEST_REPORTS, &COMPILER];
+
 /// Reports of tests and compilers quote every kind of error and are none of them.
 pub(super) fn report(evidence: &Evidence, marked: &Marked) -> Option<Verdict> {
     let text = marked.text;

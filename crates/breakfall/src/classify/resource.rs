@@ -9,6 +9,8 @@ mod weights;
 
 use std::ops::Range;
 
+pub(super) use forms::patterns;
+
 use super::body::Body;
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, Spoken, joined};

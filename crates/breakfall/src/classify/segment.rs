@@ -99,6 +99,9 @@ static TRACEBACK: Literal = Literal::new("Traceback (most recent call last)");
 static CAUSED_BY: Literal = Literal::new("Caused by:");
 static FATAL: Literal = Literal::new("FATAL:  ");
 
+/// Every literal of this file.
+pub(super) static LITERALS: &[&Literal] = &[&TRACEBACK, &CAUSED_BY, &FATAL];
+
 /// The decisive part of a text, and the names of error types in it, the most telling first.
 pub(super) struct Segment<'t> {
     pub(super) text: &'t str,

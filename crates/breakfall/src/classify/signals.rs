@@ -38,6 +38,21 @@ static EXIT: Pattern =
     Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
 static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
 
+/// Every pattern of this file.
+pub(super) static PATTERNS: &[&Pattern] = &[
+    &AWS,
+    &NAMED_CODE,
+    &GRPC,
+    &ERRNO,
+    &WINDOWS,
+    &ERRNO_NAME,
+    &SQLSTATE,
+    &MYSQL,
+    &EXIT,
+    &CURL,
+    &STATUS,
+];
+
 /// Codes within a text.
 pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
     let text = marked.text;

@@ -12,6 +12,11 @@ pub(super) fn find(kind: FailureKind, text: &Marked) -> Option<Range<usize>> {
     of_kind.find_map(|(_, pattern)| pattern.find(text))
 }
 
+/// Every pattern of this file.
+pub(in crate::classify) fn patterns() -> impl Iterator<Item = &'static Pattern> {
+    FORMS.iter().map(|(_, pattern)| pattern)
+}
+
 /// Places that tell by their form alone, the surest first.
 static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     use FailureKind as K;
