@@ -1,7 +1,7 @@
 //! Reports of tests and compilers: they quote every kind of error and are none of them.
 
+use super::decide::Verdict;
 use super::pattern::{Marked, Pattern};
-use super::read::{Evidence, Verdict};
 use crate::FailureKind;
 
 static TEST_REPORTS: Pattern = Pattern::new(
@@ -35,19 +35,10 @@ static COMPILER: Pattern = Pattern::new(
 /// Every pattern of this file.
 pub(super) static PATTERNS: &[&Pattern] = &[&TEST_REPORTS, &COMPILER];
 
-/// Reports of tests and compilers quote every kind of error and are none of them.
-pub(super) fn report(evidence: &Evidence, marked: &Marked) -> Option<Verdict> {
+/// What such a report says, unless it is that a file is missing.
+pub(super) fn report(marked: &Marked) -> Option<Verdict> {
     let text = marked.text;
-    if evidence.http_status.is_some()
-        || evidence.json_rpc_code.is_some()
-        || text.contains("No such file or directory") && !text.contains("FAILED")
-    {
-        return None;
-    }
-    if text.contains("unrecognized command-line option")
-        || text.contains("Unknown compiler option")
-        || text.contains("KeyboardInterrupt")
-    {
+    if text.contains("No such file or directory") && !text.contains("FAILED") {
         return None;
     }
     let words = TEST_REPORTS.text(marked).or_else(|| COMPILER.text(marked))?;

@@ -1,9 +1,9 @@
 //! Codes within a text: errno, SQLSTATE, gRPC, exit codes, HTTP status. Never a bare number.
 
 use super::codes;
+use super::decide::Verdict;
 use super::names::{self, Told};
 use super::pattern::{Marked, Pattern};
-use super::read::Verdict;
 use crate::FailureKind;
 
 static AWS: Pattern =
