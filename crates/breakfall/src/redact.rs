@@ -6,6 +6,7 @@ mod clean;
 mod entropy;
 mod keys;
 mod marks;
+mod names;
 mod places;
 mod report;
 mod shapes;
@@ -22,8 +23,7 @@ pub use stream::RedactingStream;
 
 use crate::classify;
 use crate::config::Dispositions;
-use crate::failure::{Advice, Facts};
-use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem, Reference};
+use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem};
 
 /// The most bytes of one text of a failure that are kept for the developer.
 const KEPT: usize = 8 << 10;
@@ -181,41 +181,18 @@ impl Redactor {
     }
 
     fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
-        let Facts {
-            kind,
-            provenance,
-            message,
-            resource,
-            status,
-            wait,
-            detail,
-            attempts,
-            may_have_taken_effect,
-            type_name,
-            source,
-            backtrace,
-        } = failure.into_facts();
+        let mut facts = failure.into_facts();
         let tool = self.name(bounded(terms.tool, 1024).to_owned(), NAME);
-        let (message, removed) = clean::readable(self.clean(message, KEPT));
-        let chain = source.map(|source| self.chain(&*source, &message)).unwrap_or_default();
+        let (message, removed) = clean::readable(self.clean(facts.message, KEPT));
+        let chain = facts.source.take().map(|source| self.chain(&*source, &message));
+        facts.message = message;
+        facts.detail = self.detail(facts.detail);
+        facts.resource = facts.resource.map(|resource| self.name(resource, 256));
+        facts.backtrace = facts.backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT));
         FailureReport {
-            disposition: terms.dispositions.of(terms.tool, kind),
-            advice: Advice::of(kind, &detail, wait, may_have_taken_effect),
-            reference: Reference::of(kind, &tool, &message),
-            error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
-            detail: self.detail(detail),
-            resource: resource.map(|resource| self.name(resource, 256)),
-            backtrace: backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT)),
-            tool,
-            kind,
-            provenance,
-            message,
-            status,
-            wait,
-            attempts,
-            may_have_taken_effect,
-            chain,
+            chain: chain.unwrap_or_default(),
             removed_characters: removed,
+            ..FailureReport::of(facts, tool, terms)
         }
     }
 
@@ -310,7 +287,7 @@ impl Redactor {
 
 /// Whether what stands under this name is a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
-    places::is_secret_name(name)
+    names::is_secret_name(name)
 }
 
 /// The beginning of a text.

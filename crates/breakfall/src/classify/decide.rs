@@ -82,16 +82,16 @@ pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
     if let Some(verdict) = certain {
         return verdict;
     }
-    let coded = body.and_then(|body| by_code(&body.codes));
-    let codes = match coded {
-        Some(coded) if is_vague(coded.words.as_deref().unwrap_or_default()) => {
-            Codes { vague: Some(coded), clear: None }
+    let told = body.and_then(|body| by_code(&body.codes));
+    let coded = match told {
+        Some(told) if is_vague(told.words.as_deref().unwrap_or_default()) => {
+            Codes { vague: Some(told), clear: None }
         }
         clear => Codes { vague: None, clear },
     };
     match status.filter(|status| *status >= 400) {
-        Some(status) => by_status(material, status, codes),
-        None => by_text(material, codes),
+        Some(status) => by_status(material, status, coded),
+        None => by_text(material, coded),
     }
 }
 
@@ -144,10 +144,10 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
             Told::Surely(_) => None,
         })
     };
-    let hint = phrase.as_ref().map(Verdict::clone);
+    let hint = phrase.clone();
     let verdict = coded
         .clear
-        .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).map(Verdict::clone))
+        .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
         .or(coded.vague)
         .or_else(|| in_text(&marked))
         .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))

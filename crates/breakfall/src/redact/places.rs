@@ -8,173 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 use super::Span;
 use super::entropy::{entropy, is_placeholder};
 use super::keys::private_key;
-
-/// Words that a secret's name ends with, in lower case; separators in a name do not count.
-const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "apikey",
-    "accesskey",
-    "accountkey",
-    "privatekey",
-    "secretkey",
-    "encryptionkey",
-    "signingkey",
-    "masterkey",
-    "sharedkey",
-    "authkey",
-    "sharedaccesskey",
-    "credential",
-    "credentials",
-    "connectionstring",
-    "clientsecret",
-    "sessionid",
-    "sessionkey",
-    "sessiontoken",
-    "authorization",
-    "passcode",
-    "pin",
-    "otp",
-    "dbpass",
-    "userpass",
-    "mysqlpwd",
-    "secretaccesskey",
-    "appsecret",
-    "apisecret",
-    "authtoken",
-    "refreshtoken",
-    "idtoken",
-    "privatetoken",
-    "cookie",
-    "setcookie",
-    "session",
-    "creds",
-    "apitoken",
-    "bearertoken",
-    "accesstoken",
-];
-
-/// Names that end like a secret's and hold none.
-const OPEN: &[&str] = &[
-    "publickey",
-    "publictoken",
-    "csrftoken",
-    "nexttoken",
-    "pagetoken",
-    "nextpagetoken",
-    "continuationtoken",
-    "synctoken",
-    "primarykey",
-    "foreignkey",
-    "shippin",
-    "spin",
-    "mappin",
-    "unexpectedtoken",
-    "invalidtoken",
-    "stoppin",
-    "cancellationtoken",
-];
-
-/// Words that make a name suspicious, whatever else is in it.
-const SUSPICIOUS: &[&str] = &[
-    "access",
-    "auth",
-    "api",
-    "credential",
-    "creds",
-    "key",
-    "passwd",
-    "password",
-    "secret",
-    "token",
-];
-
-/// What a suspicious name may hold besides, and then holds no secret.
-const HARMLESS: &[&str] = &[
-    "accessib",
-    "accessor",
-    "accessid",
-    "randomaccess",
-    "apiid",
-    "apiname",
-    "apiversion",
-    "rapid",
-    "capital",
-    "author",
-    "authentication",
-    "exchange",
-    "credentialid",
-    "credentialsid",
-    "withcredentials",
-    "bucketkey",
-    "foreignkey",
-    "hotkey",
-    "idxkey",
-    "naturalkey",
-    "primarykey",
-    "pubkey",
-    "publickey",
-    "schemakey",
-    "sequencekey",
-    "turkey",
-    "monkey",
-    "keyalias",
-    "keyboard",
-    "keycode",
-    "keyframe",
-    "keyid",
-    "keylength",
-    "keymesh",
-    "keyname",
-    "keypair",
-    "keypress",
-    "keyring",
-    "keyselector",
-    "keysignature",
-    "keysize",
-    "keystone",
-    "keystore",
-    "keyword",
-    "keyup",
-    "keydown",
-    "keyleft",
-    "keyright",
-    "keyvault",
-    "keytab",
-    "keyhash",
-    "keying",
-    "keyfile",
-    "keychars",
-    "keystr",
-    "secretlength",
-    "secretname",
-    "secretsize",
-    "usersecretsid",
-    "csrftoken",
-    "jsonwebtoken",
-    "endpoint",
-    "tokenfile",
-    "tokenurl",
-    "tokenuri",
-    "apiurl",
-    "apiuri",
-    "credentialsurl",
-    "publictoken",
-    "tokencount",
-    "tokentype",
-    "tokenlimit",
-    "maxtoken",
-    "authmode",
-    "authtype",
-    "version",
-    "checksum",
-    "blindkey",
-    "apijar",
-];
+use super::names::{is_harmless, is_suspicious, label};
 
 /// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
@@ -202,12 +36,6 @@ static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         ])
         .ok()
 });
-
-/// Whether what stands under this name is a secret.
-pub(super) fn is_secret_name(name: &str) -> bool {
-    let folded = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
-    label(folded.collect::<String>().trim_end_matches(|c: char| c.is_ascii_digit())).is_some()
-}
 
 /// Every secret in such a place.
 pub(super) fn find(text: &str, found: &mut Vec<Span<'_>>) {
@@ -256,16 +84,12 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
         // The name of a file, or a part of a longer name.
         return None;
     }
-    // `api` begins a word; it also stands in the middle of many.
     let raw = &text[at - start..end];
     let label = label(&name);
     if label.is_some() {
         return Some(Name { folded: name, label, end });
     }
-    let suspicious = SUSPICIOUS.iter().any(|word| match *word {
-        "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
-        word => name.contains(word),
-    }) && !HARMLESS.iter().any(|word| name.contains(word));
+    let suspicious = is_suspicious(&name, raw) && !is_harmless(&name);
     suspicious.then_some(Name { folded: name, label, end })
 }
 
@@ -310,7 +134,7 @@ fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'_>>) -> Option<usize>
     if let Some(known) = label.filter(|_| !argument && looks_secret(value, quoted, prose)) {
         found.push(Span { start, end: start + value.len(), name: known });
     }
-    if looks_generic(value) && !HARMLESS.iter().any(|word| name.contains(word)) {
+    if looks_generic(value) && !is_harmless(name) {
         found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
     }
     found.last().filter(|last| last.start == start).map(|last| last.end)
@@ -416,15 +240,6 @@ fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
             || value.len() >= 20 && entropy(value) > 3.5;
     }
     letters || value.len() >= 4
-}
-
-/// What a secret under this name is called; nothing where the name alone does not tell.
-fn label(name: &str) -> Option<&'static str> {
-    let known = NAMES
-        .iter()
-        .filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
-    let known = known.max_by_key(|known| known.len()).copied();
-    known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
 }
 
 /// The values of a cookie header that are long enough to be a session.

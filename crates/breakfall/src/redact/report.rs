@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::Terms;
-use crate::{Advice, Detail, Disposition, Failure, FailureKind, Provenance, Reference};
+use crate::failure::{Advice, Facts};
+use crate::{Detail, Disposition, Failure, FailureKind, Provenance, Reference};
 
 /// The safe account of a call: what came of it, without secrets and of bounded size.
 #[derive(Clone, Debug)]
@@ -80,6 +81,43 @@ pub struct FailureReport {
 }
 
 impl FailureReport {
+    /// The account of facts that are free of secrets.
+    pub(super) fn of(facts: Facts, tool: String, terms: &Terms) -> Self {
+        let Facts {
+            kind,
+            provenance,
+            message,
+            resource,
+            status,
+            wait,
+            detail,
+            attempts,
+            may_have_taken_effect,
+            type_name,
+            source: _,
+            backtrace,
+        } = facts;
+        Self {
+            disposition: terms.dispositions.of(terms.tool, kind),
+            advice: Advice::of(kind, &detail, wait, may_have_taken_effect),
+            reference: Reference::of(kind, &tool, &message),
+            error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
+            tool,
+            kind,
+            provenance,
+            message,
+            resource,
+            status,
+            wait,
+            detail,
+            attempts,
+            may_have_taken_effect,
+            chain: Vec::new(),
+            backtrace,
+            removed_characters: 0,
+        }
+    }
+
     /// The tool's own words for the model, when it spoke to it.
     pub fn said(&self) -> Option<&str> {
         (self.provenance == Provenance::Tool && !self.message.is_empty()).then_some(&*self.message)
@@ -87,29 +125,13 @@ impl FailureReport {
 }
 
 impl Report {
-    /// The account of a fault of ours, when the account of the call could not be given.
+    /// The account of a fault of ours, when the account of the call could not be given: nothing
+    /// of the call is looked at but its name.
     pub(crate) fn broken(terms: &Terms, fault: &Failure) -> Self {
-        let kind = fault.kind();
         let tool: String = terms.tool.chars().filter(char::is_ascii_graphic).take(64).collect();
-        Self::Failure(Box::new(FailureReport {
-            disposition: terms.dispositions.of(terms.tool, kind),
-            advice: Advice::TellAPerson,
-            reference: Reference::of(kind, &tool, ""),
-            provenance: Provenance::Hidden,
-            message: "the account of this call could not be given".to_owned(),
-            error_type: Cow::Borrowed(kind.type_name()),
-            resource: None,
-            status: None,
-            wait: None,
-            detail: Detail::None,
-            attempts: 1,
-            may_have_taken_effect: false,
-            chain: Vec::new(),
-            backtrace: None,
-            removed_characters: 0,
-            tool,
-            kind,
-        }))
+        let message = "the account of this call could not be given".to_owned();
+        let facts = Failure::new(fault.kind(), Provenance::Hidden, message).into_facts();
+        Self::Failure(Box::new(FailureReport::of(facts, tool, terms)))
     }
 
     /// The failure, when the call did not succeed.

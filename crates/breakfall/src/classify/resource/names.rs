@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::weights::{Words, key};
+use super::weights::{Keys, key};
 
 /// What is so of a name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,13 +72,13 @@ impl Shape {
     }
 }
 
-static PLAIN: LazyLock<Words<()>> = LazyLock::new(|| {
-    include_str!("plain.txt").split_whitespace().map(|word| (key("", word), ())).collect()
+static PLAIN: LazyLock<Keys> = LazyLock::new(|| {
+    include_str!("plain.txt").split_whitespace().map(|word| key("", word)).collect()
 });
 
 /// A word that is never what a failure is about, unless it is quoted.
 pub(super) fn is_plain_word(word: &str) -> bool {
-    word.len() < 15 && PLAIN.contains_key(&key("", word))
+    word.len() < 15 && PLAIN.contains(&key("", word))
 }
 
 /// Without what belongs to the sentence.

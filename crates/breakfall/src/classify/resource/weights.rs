@@ -1,7 +1,7 @@
 //! How much each sign weighs, learned from the corpus (`cargo run -p breakfall-corpus -- learn
 //! signs`), and which candidate weighs most.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
@@ -9,12 +9,12 @@ use super::About;
 use super::candidates::{Candidate, candidates};
 use super::signs::SIGNS;
 
-/// What is known of words, by [`key`].
-pub(super) type Words<T> = HashMap<u64, T, BuildHasherDefault<Same>>;
+/// A set of words, by [`key`].
+pub(super) type Keys = HashSet<u64, BuildHasherDefault<Same>>;
 
 struct Weights {
     signs: [f32; 64],
-    words: Words<f32>,
+    words: HashMap<u64, f32, BuildHasherDefault<Same>>,
 }
 
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
