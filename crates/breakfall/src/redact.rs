@@ -96,7 +96,7 @@ impl Redactor {
     pub fn add_rule(&mut self, rule: SecretRule) -> Result<(), Error> {
         self.rules.push(rule);
         let announced = self.rules.iter().map(SecretRule::announced);
-        self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?)));
+        self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?, &[])));
         Ok(())
     }
 
@@ -112,10 +112,11 @@ impl Redactor {
             }));
         }
         if let Some(own) = &self.own {
-            own.find(text, &mut found);
+            own.find(text, &mut found, |_, _| {});
         }
-        BUILT_IN.find(text, &mut found);
-        places::find(text, &mut found);
+        let mut places = places::Search::new(text);
+        BUILT_IN.find(text, &mut found, |mark, start| places.look(mark, start));
+        found.extend(places.found);
         found.retain_mut(|span| keep_outside_of_marks(text, span));
         found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         found

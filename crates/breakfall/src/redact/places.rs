@@ -1,10 +1,6 @@
 //! Secrets by place: what is assigned to a name such as `password`, what a cookie holds, and
 //! private keys, whole or cut.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
-
 use super::Span;
 use super::entropy::{entropy, is_placeholder};
 use super::keys::private_key;
@@ -13,41 +9,52 @@ use super::names::{is_harmless, is_suspicious, label};
 /// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
 
-/// What may announce a place.
-static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasickBuilder::new()
-        .ascii_case_insensitive(true)
-        .build([
-            "pass",
-            "pwd",
-            "secret",
-            "token",
-            "key",
-            "cred",
-            "connection",
-            "session",
-            "auth",
-            "pin",
-            "otp",
-            "cookie",
-            "private key",
-            "access",
-            "api",
-        ])
-        .ok()
-});
+/// What may announce a place, whatever its case.
+pub(super) const MARKS: &[&str] = &[
+    PRIVATE_KEY,
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "cred",
+    "connection",
+    "session",
+    "auth",
+    "pin",
+    "otp",
+    "cookie",
+    "access",
+    "api",
+];
 
-/// Every secret in such a place.
-pub(super) fn find(text: &str, found: &mut Vec<Span<'_>>) {
-    let Some(marks) = MARKS.as_ref() else { return };
-    let mut until = 0;
-    for hit in marks.find_iter(text) {
-        if hit.pattern().as_usize() == 12 {
-            private_key(text, hit.start(), found);
-        } else if hit.start() >= until
-            && let Some(name) = name_around(text, hit.start())
+const PRIVATE_KEY: &str = "private key";
+
+/// Looks for secrets in places, mark by mark.
+pub(super) struct Search<'t> {
+    text: &'t str,
+    pub(super) found: Vec<Span<'static>>,
+    /// Up to where it has looked.
+    until: usize,
+    /// The `key` of a private key, which announces nothing more.
+    key: Option<usize>,
+}
+
+impl<'t> Search<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, found: Vec::new(), until: 0, key: None }
+    }
+
+    /// Looks at the place that a mark announces; marks come in order of their ends.
+    pub(super) fn look(&mut self, mark: usize, start: usize) {
+        if MARKS[mark] == PRIVATE_KEY {
+            private_key(self.text, start, &mut self.found);
+            self.key = Some(start + PRIVATE_KEY.len() - "key".len());
+        } else if start >= self.until
+            && self.key != Some(start)
+            && let Some(name) = name_around(self.text, start)
         {
-            until = assigned(text, &name, found).unwrap_or(name.end);
+            self.until = assigned(self.text, &name, &mut self.found).unwrap_or(name.end);
         }
     }
 }
@@ -95,7 +102,7 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
 /// Gives back the end of the secret, when it found one.
-fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'_>>) -> Option<usize> {
+fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'static>>) -> Option<usize> {
     let Name { folded: name, label, end } = name;
     let end = *end;
     let rest = &text[end..];
@@ -243,7 +250,7 @@ fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
 }
 
 /// The values of a cookie header that are long enough to be a session.
-fn cookie(text: &str, start: usize, found: &mut Vec<Span<'_>>) {
+fn cookie(text: &str, start: usize, found: &mut Vec<Span<'static>>) {
     let line = text[start..].split(['\n', '\r']).next().unwrap_or_default();
     let mut at = start;
     for pair in line.split(';') {

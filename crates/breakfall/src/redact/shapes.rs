@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::Span;
 use super::entropy::{entropy, is_mask, is_placeholder};
+use super::places;
 use crate::Error;
 use crate::expression::{ascii, first_group};
 
@@ -71,10 +72,15 @@ pub(super) struct Shapes {
     keywords: Option<AhoCorasick>,
     /// For each keyword, the shapes that it may announce.
     announced: Vec<Vec<u16>>,
+    /// How many keywords are the shapes' own; the others follow.
+    own: usize,
 }
 
-pub(super) static BUILT_IN: LazyLock<Shapes> =
-    LazyLock::new(|| Shapes::new(include_str!("shapes.tsv").lines().filter_map(read).collect()));
+/// The shapes of the table; their scan also looks for what may announce a place.
+pub(super) static BUILT_IN: LazyLock<Shapes> = LazyLock::new(|| {
+    let shapes = include_str!("shapes.tsv").lines().filter_map(read).collect();
+    Shapes::new(shapes, places::MARKS)
+});
 
 /// A rule of the user's own, with the field names of gitleaks.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -189,7 +195,8 @@ fn assigns(text: &str, from: usize) -> bool {
 }
 
 impl Shapes {
-    pub(super) fn new(announced: Vec<Announced>) -> Self {
+    /// Shapes with the keywords that announce them, behind other words that one scan also finds.
+    pub(super) fn new(announced: Vec<Announced>, others: &[&str]) -> Self {
         let mut keywords: Vec<String> = Vec::new();
         let mut by_keyword: Vec<Vec<u16>> = Vec::new();
         let mut shapes = Vec::new();
@@ -204,6 +211,9 @@ impl Shapes {
             }
             shapes.push(shape);
         }
+        let own = keywords.len();
+        by_keyword.resize_with(keywords.len() + others.len(), Vec::new);
+        keywords.extend(others.iter().map(|&word| word.to_owned()));
         let automaton = AhoCorasickBuilder::new()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
@@ -211,15 +221,24 @@ impl Shapes {
             .build(&keywords);
         // The keywords are few and short; were they ever too many, nothing would be found, and
         // the tests would say so.
-        Self { all: shapes, keywords: automaton.ok(), announced: by_keyword }
+        Self { all: shapes, keywords: automaton.ok(), announced: by_keyword, own }
     }
 
-    /// Every secret of these shapes in a text.
-    pub(super) fn find<'s>(&'s self, text: &str, found: &mut Vec<Span<'s>>) {
+    /// Every secret of these shapes in a text. What else the scan finds is handed on: which of
+    /// the other words it is, and where it begins.
+    pub(super) fn find<'s>(
+        &'s self,
+        text: &str,
+        found: &mut Vec<Span<'s>>,
+        mut other: impl FnMut(usize, usize),
+    ) {
         // Where each shape was last looked for, so that no place is looked at twice.
         let mut looked: Vec<(u16, usize)> = Vec::new();
         let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
         for hit in hits {
+            if let Some(nth) = hit.pattern().as_usize().checked_sub(self.own) {
+                other(nth, hit.start());
+            }
             for &index in &self.announced[hit.pattern().as_usize()] {
                 let shape = &self.all[usize::from(index)];
                 if shape.named.is_some() && !assigns(text, hit.end()) {
@@ -294,4 +313,45 @@ fn compile(pattern: &str) -> Option<Regex> {
         )
         .build(pattern)
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every text with a name of the table, something between, a sign or none, and a value.
+    fn texts() -> Vec<String> {
+        let mut texts = Vec::new();
+        for name in ["password", "administrator_login_password", "asana", "xray", "linkedin"] {
+            for between in ["", " ", "_token ", "-api.key\"", "\t'  ", " is not set", "\n", " (x) "]
+            {
+                for sign in ["=", ": ", "=>", ":=", "||", ",", "?=", " ", "-"] {
+                    for value in ["\"hunter2-hunter2\"", "0123456789abcdef0123456789abcd9f"] {
+                        texts.push(format!(
+                            "the {name}{between}{sign}{value} was {name} {sign}{value}"
+                        ));
+                    }
+                }
+            }
+        }
+        texts
+    }
+
+    #[test]
+    fn a_keyword_without_a_sign_hides_no_secret() {
+        let read = || include_str!("shapes.tsv").lines().filter_map(read);
+        let (quick, mut slow) = (Shapes::new(read().collect(), &[]), read().collect::<Vec<_>>());
+        assert!(slow.iter().filter(|(shape, _)| shape.named.is_some()).count() > 50);
+        slow.iter_mut().for_each(|(shape, _)| shape.named = None);
+        let slow = Shapes::new(slow, &[]);
+        for text in texts() {
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            quick.find(&text, &mut one, |_, _| {});
+            slow.find(&text, &mut other, |_, _| {});
+            let key = |span: &Span| (span.start, span.end, span.name.to_owned());
+            one.sort_by_key(key);
+            other.sort_by_key(key);
+            assert_eq!(one, other, "{text}");
+        }
+    }
 }
