@@ -286,14 +286,19 @@ fn by_kind(kind: FailureKind) -> &'static str {
 
 /// A word as it stands, and what stands in it: `key=x`, `f(x)`, `x:12:5`.
 fn parts(text: &str, word: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let simple = text.as_bytes()[word.clone()].iter().all(u8::is_ascii_alphanumeric);
+    let all = if simple { [Some(word.clone()), None, None, None] } else { inner(text, word) };
+    all.into_iter().flatten().filter(|part| !part.is_empty())
+}
+
+fn inner(text: &str, word: &Range<usize>) -> [Option<Range<usize>>; 4] {
     let whole = &text[word.clone()];
     let start = whole.len() - whole.trim_start_matches(is_opening).len();
     let end = whole.trim_end_matches(|c| is_closing(c) || c == '.').len().max(start);
     let core = word.start + start..word.start + end;
     let inner = &text[core.clone()];
     let mut all = [Some(core.clone()), None, None, None];
-    let simple = inner.bytes().all(|b| b.is_ascii_alphanumeric());
-    let scheme = if simple { 0 } else { inner.find("://").unwrap_or(inner.len()) };
+    let scheme = inner.find("://").unwrap_or(inner.len());
     if !inner.starts_with('-') {
         for (slot, (at, _)) in all[1..].iter_mut().zip(inner[..scheme].match_indices('=')) {
             let value = inner[at + 1..].trim_start_matches(is_opening);
@@ -318,5 +323,5 @@ fn parts(text: &str, word: &Range<usize>) -> impl Iterator<Item = Range<usize>> 
             _ => None,
         };
     }
-    all.into_iter().flatten().filter(|part| !part.is_empty())
+    all
 }

@@ -80,7 +80,16 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (
             HERE,
             Pattern::new(
-                &["able ", "ndex ", "atabase ", "ollection ", "tream ", "opic "],
+                &[
+                    "table ",
+                    "Table ",
+                    "TABLE ",
+                    "ndex ",
+                    "atabase ",
+                    "ollection ",
+                    "tream ",
+                    "opic ",
+                ],
                 r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)",
             ),
         ),
@@ -128,7 +137,9 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
             Pattern::new(
                 &[
                     "elation ",
-                    "able ",
+                    "table ",
+                    "Table ",
+                    "TABLE ",
                     "atabase ",
                     "ole ",
                     "chema ",
