@@ -132,6 +132,12 @@ impl<'t> Scene<'t> {
                     Sign::Quoted
                 });
                 signs.add_if(nth == 0, Sign::FirstQuote);
+                let last = nth.checked_sub(1).and_then(|last| quotes.0.get(last));
+                let later = last.is_some_and(|last| {
+                    let between = &self.text[last.end..quote.start];
+                    between.len() < REACH && !between.contains('\n') && !between.contains(": ")
+                });
+                signs.add_if(later, Sign::LaterQuote);
                 self.weigh(quote.clone(), signs, found);
             }
         }
@@ -233,6 +239,7 @@ impl<'t> Scene<'t> {
         if let Some(before) = word(first.checked_sub(1)) {
             let before = if before.is_empty() { ago.unwrap_or_default() } else { before };
             signs.add_if(names::is_type_name(before), Sign::BehindType);
+            signs.add_if(before.contains('/') || Shape::of(before).file, Sign::BehindName);
             if !before.contains(|c: char| c.is_ascii_digit() || matches!(c, '/' | '.' | '_')) {
                 words.push(("before", before));
                 words.push((by_kind(self.kind), before));

@@ -182,6 +182,13 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                 r#"not authorized to perform: \S+ on resource: "?([^"\s]+)"?"#,
             ),
         ),
+        (
+            DENIED,
+            Pattern::new(
+                &["not authorized to perform"],
+                r"not authorized to perform: ([\w\-]+:[\w*]+)",
+            ),
+        ),
         (DENIED, Pattern::new(&["not authorized on"], r"not authorized on (\S+) to")),
         (
             DENIED,

@@ -80,6 +80,9 @@ signs! {
     Parens "parens",
     NextBefore "next-before",
     NextBehind "next-behind",
+    LaterQuote "later-quote",
+    BehindName "behind-name",
+    OtherClause "other-clause",
 }
 
 /// A set of signs.
@@ -119,6 +122,7 @@ impl Signs {
             (Sign::Within, "within"),
             (Sign::Behind, "behind"),
             (Sign::Before, "before it"),
+            (Sign::BehindType, "behind type"),
             (Sign::NextBehind, "next behind"),
             (Sign::NextBefore, "next before"),
             (Sign::NearBehind, "near behind"),
@@ -246,6 +250,9 @@ pub(super) fn relate(
     let between = &text[between];
     if !between.contains('\n') {
         gaps[side] = gaps[side].min(between.len());
+        // Marks alone are no other clause: `x: not found`.
+        let clause = side == 0 && between.trim_start_matches(is_mark).contains(": ");
+        signs.add_if(clause, Sign::OtherClause);
     }
     signs.add(if between.contains('\n') {
         line
