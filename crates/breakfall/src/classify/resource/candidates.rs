@@ -168,11 +168,11 @@ impl<'t> Scene<'t> {
     /// Adds what stands in a place, unless it cannot be a name.
     fn weigh(&self, range: Range<usize>, mut signs: Signs, found: &mut Vec<Candidate<'t>>) {
         let Some(text) = self.text.get(range.clone()).and_then(tidy) else { return };
-        let quoted = signs.has(Sign::Quoted) || signs.has(Sign::Bracketed);
+        let told = [Sign::Quoted, Sign::Bracketed, Sign::Form].iter().any(|sign| signs.has(*sign));
         let named = text.contains(|c: char| c.is_alphanumeric());
         if found.len() >= MOST
             || !named
-            || !quoted && (is_plain_word(text) || self.says(&range, text))
+            || !told && (is_plain_word(text) || self.says(&range, text))
         {
             return;
         }
@@ -309,6 +309,10 @@ fn inner(text: &str, word: &Range<usize>) -> [Option<Range<usize>>; 4] {
     if !inner.starts_with('-') {
         for (slot, (at, _)) in all[1..].iter_mut().zip(inner[..scheme].match_indices('=')) {
             let value = inner[at + 1..].trim_start_matches(is_opening);
+            // `x==1.2` is a name with its version.
+            if value.starts_with('=') || inner[..at].ends_with('=') {
+                continue;
+            }
             let from = core.end - value.len();
             let end = value.find([',', ']', ')', '"', '\'', ';', '}', '[']).unwrap_or(value.len());
             *slot = Some(from..from + end);

@@ -68,7 +68,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
         (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
         (DENIED, Pattern::new(&["to database '"], r"to database '([^'\n]+)'")),
-        (CONFLICT, Pattern::new(&["ind"], r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
+        (HERE, Pattern::new(&["ind"], r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
         (MISSING, Pattern::new(&["cannot load such"], r"cannot load such file -- (\S+)")),
         (
             ANY,
