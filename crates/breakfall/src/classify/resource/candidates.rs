@@ -168,7 +168,10 @@ impl<'t> Scene<'t> {
     /// Adds what stands in a place, unless it cannot be a name.
     fn weigh(&self, range: Range<usize>, mut signs: Signs, found: &mut Vec<Candidate<'t>>) {
         let Some(text) = self.text.get(range.clone()).and_then(tidy) else { return };
-        let told = [Sign::Quoted, Sign::Bracketed, Sign::Form].iter().any(|sign| signs.has(*sign));
+        let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
+        let told = signs.has(Sign::Quoted)
+            || signs.has(Sign::Bracketed)
+            || signs.has(Sign::Form) && capital;
         let named = text.contains(|c: char| c.is_alphanumeric());
         if found.len() >= MOST
             || !named

@@ -64,6 +64,13 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (MISSING, Pattern::new(&["ommand not found"], r"(?i)\bcommand not found: (\S+)")),
         (MISSING, Pattern::new(&["ommand not found"], r"(?i)([^\s:]+): command not found")),
+        (
+            ANY,
+            Pattern::new(
+                &["a directory"],
+                r#"['"`\x98\x9c]([^'"`\xe2\n]+)(?:['"`]|\xe2\x80[\x99\x9d]) is (?:not )?a directory"#,
+            ),
+        ),
         (ANY, Pattern::new(&["spawn"], r"\bspawn(?:Sync)? (\S+) E[A-Z]+")),
         (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
         (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
