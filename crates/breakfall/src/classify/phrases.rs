@@ -17,7 +17,7 @@ const GAP: usize = 120;
 const PLACES: usize = 12;
 
 /// How many phrases of a text count.
-const SPOKEN: usize = 512;
+const SPOKEN: usize = 8 << 10;
 
 /// A rule of the user's own: these words mean this kind. They come before the built-in ones.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -37,6 +37,9 @@ pub(super) struct Phrases {
     beginnings: Option<AhoCorasick>,
     /// What must follow some beginnings: looked for once in a text, not once for each of them.
     endings: Option<AhoCorasick>,
+    /// Whether a phrase ends in the clause in which it begins: `tool x: y not found` tells
+    /// nothing of a tool. What a user writes holds as it is written.
+    one_clause: bool,
 }
 
 struct Phrase {
@@ -69,7 +72,7 @@ pub(super) static BUILT_IN: LazyLock<Phrases> = LazyLock::new(|| {
             phrases.split('|').map(ToOwned::to_owned).collect(),
         ))
     });
-    Phrases::new(rows)
+    Phrases { one_clause: true, ..Phrases::new(rows) }
 });
 
 impl Phrases {
@@ -103,7 +106,7 @@ impl Phrases {
                 .ok()
         };
         let (beginnings, endings) = (scan(&beginnings), scan(&endings));
-        Self { rules, all: phrases, beginnings, endings }
+        Self { rules, all: phrases, beginnings, endings, one_clause: false }
     }
 
     /// The user's own rules.
@@ -149,6 +152,23 @@ impl Phrases {
         Spoken(self.hits(text).take(SPOKEN).collect())
     }
 
+    /// Where an ending ends, when it stands near enough on the same line.
+    fn follows(
+        &self,
+        text: &str,
+        from: usize,
+        then: usize,
+        endings: &[(usize, Range<usize>)],
+    ) -> Option<usize> {
+        // They come in order of their ends.
+        let behind = endings.partition_point(|(_, at)| at.end <= from);
+        let near = endings[behind..].iter().take_while(|(_, at)| at.end <= from + GAP);
+        let (_, at) = near.into_iter().find(|(which, at)| *which == then && at.start >= from)?;
+        let gap = text.get(from..at.start)?;
+        let crosses = gap.contains('\n') || self.one_clause && gap.contains(": ");
+        (!crosses).then_some(at.end)
+    }
+
     fn endings_in(&self, text: &str) -> Vec<(usize, Range<usize>)> {
         let all = self.endings.iter().flat_map(|endings| endings.find_overlapping_iter(text));
         all.take(SPOKEN).map(|hit| (hit.pattern().as_usize(), hit.range())).collect()
@@ -168,7 +188,7 @@ impl Phrases {
                 None => hit.end(),
                 Some(then) => {
                     let endings = endings.get_or_insert_with(|| self.endings_in(text));
-                    follows(text, hit.end(), *then, endings)?
+                    self.follows(text, hit.end(), *then, endings)?
                 }
             };
             Some((phrase.rule, hit.start()..end))
@@ -188,18 +208,6 @@ pub(super) fn joined(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     });
     places.truncate(PLACES);
     places
-}
-
-/// Where an ending ends, when it is the next of its kind on the same line and of the same clause.
-fn follows(
-    text: &str,
-    from: usize,
-    then: usize,
-    endings: &[(usize, Range<usize>)],
-) -> Option<usize> {
-    let next = endings.iter().find(|(which, at)| *which == then && at.start >= from)?;
-    let gap = text.get(from..next.1.start).filter(|gap| gap.len() < GAP)?;
-    (!gap.contains('\n') && !gap.contains(": ")).then_some(next.1.end)
 }
 
 /// Whether a phrase is neither a part of a word nor of a path.

@@ -168,15 +168,7 @@ impl<'t> Scene<'t> {
     /// Adds what stands in a place, unless it cannot be a name.
     fn weigh(&self, range: Range<usize>, mut signs: Signs, found: &mut Vec<Candidate<'t>>) {
         let Some(text) = self.text.get(range.clone()).and_then(tidy) else { return };
-        let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
-        let told = signs.has(Sign::Quoted)
-            || signs.has(Sign::Bracketed)
-            || signs.has(Sign::Form) && capital;
-        let named = text.contains(|c: char| c.is_alphanumeric());
-        if found.len() >= MOST
-            || !named
-            || !told && (is_plain_word(text) || self.says(&range, text))
-        {
+        if found.len() >= MOST || !self.may_be_named(&range, text, signs) {
             return;
         }
         signs.add_if(self.outside, Sign::Outside);
@@ -193,6 +185,21 @@ impl<'t> Scene<'t> {
         let program = signs.has(Sign::LineStart) && signs.has(Sign::ThenColon);
         signs.add_if(program && !signs.has(Sign::Before), Sign::Program);
         found.push(Candidate { text, signs, words, gaps });
+    }
+
+    /// Whether it can be a name at all: quoted, or by a form, or neither a plain word nor a status.
+    fn may_be_named(&self, range: &Range<usize>, text: &str, signs: Signs) -> bool {
+        if signs.has(Sign::Quoted) || signs.has(Sign::Bracketed) {
+            return text.contains(|c: char| c.is_alphanumeric());
+        }
+        if signs.has(Sign::Form) {
+            return !is_plain_word(text) || text.starts_with(|c: char| c.is_ascii_uppercase());
+        }
+        let status = text.len() == 3 && matches!(text.parse(), Ok(400_u16..=599));
+        text.contains(|c: char| c.is_alphanumeric())
+            && !status
+            && !is_plain_word(text)
+            && !self.says(range, text)
     }
 
     /// Whether this is a word of a sentence: it looks like one, and is far from the decisive words.
