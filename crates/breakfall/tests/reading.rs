@@ -226,6 +226,22 @@ fn what_decides_is_found_behind_what_does_not() {
             FailureKind::Permission,
         ),
         ("activity heartbeat timeout", None, FailureKind::Timeout),
+        // The options of a program speak of everything.
+        (
+            "Error: -t <topic> missing\n\nUsage: kcat <options>\n  -m <seconds>  Metadata request timeout",
+            None,
+            FailureKind::InvalidArguments,
+        ),
+        // One code for every broken constraint, one name for every bad request.
+        (
+            "SQLSTATE[23000]: Integrity constraint violation: 19 UNIQUE constraint failed: k.code",
+            None,
+            FailureKind::Conflict,
+        ),
+        ("BadRequestError: RecordNotFound: no record 3k", None, FailureKind::NotFound),
+        // A client that finds no host has made up the status.
+        ("500 Internal Response: Cannot resolve host name: x.invalid", None, FailureKind::Network),
+        ("Error: accepts 1 arg(s), received 0", None, FailureKind::InvalidArguments),
         // A person stopped it, whatever the report quotes.
         ("=== FAILURES ===\nKeyboardInterrupt\n1 failed, 2 passed", None, FailureKind::Cancelled),
     ] {

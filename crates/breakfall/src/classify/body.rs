@@ -159,6 +159,10 @@ impl Body {
                 | "errordescription"
                 | "errormessage"
                 | "errmsg"
+                | "errormsg"
+                | "faultstring"
+                | "explanation"
+                | "cause"
                 | "title"
                 | "information"
                 | "userpresentablemessage"
@@ -166,6 +170,10 @@ impl Body {
                 | "note",
                 Value::String(text),
             ) => self.messages.push(text.clone()),
+            // It holds what was asked for, or why there is none.
+            ("result", Value::String(text)) if text.contains(' ') => {
+                self.messages.push(text.clone());
+            }
             ("timedout", Value::Bool(true)) => self.codes.push("timed_out".to_owned()),
             _ => {}
         }

@@ -134,10 +134,16 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         .into_iter()
         .chain(segment.names.iter().copied())
         .filter_map(|name| names::tell(name).map(|told| (name, told)));
-    let sure = named.clone().find_map(|(name, told)| match told {
+    let mut surely = named.clone().filter_map(|(name, told)| match told {
         Told::Surely(kind) => Some(Verdict::new(kind, "type", name)),
         Told::Otherwise(_) => None,
     });
+    // A bad request may say by another name what is bad about it.
+    let first = surely.next();
+    let vague = first.as_ref().is_some_and(|first| {
+        first.words.as_deref().is_some_and(|name| name.contains("BadRequest"))
+    });
+    let sure = if vague { surely.next().or(first) } else { first };
     let otherwise = || {
         named.clone().find_map(|(name, told)| match told {
             Told::Otherwise(kind) => Some(Verdict::new(kind, "type", name)),
@@ -237,7 +243,9 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
     // Who may not do a thing is often called unauthorized; who did not log in gets another status.
     let unauthorized = status == 403
         && phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"));
-    !vague && !unauthorized && codes::overrides(status, phrase.kind)
+    // A client that finds no host has made up the status.
+    let nowhere = status == 500 && phrase.rule == "text.dns";
+    !vague && !unauthorized && (nowhere || codes::overrides(status, phrase.kind))
 }
 
 /// Codes that leave no doubt.

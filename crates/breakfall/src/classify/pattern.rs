@@ -138,13 +138,20 @@ impl Literal {
         Self { words, index: OnceLock::new() }
     }
 
+    /// Where they stand first.
+    pub(super) fn first_of(&self, text: &Marked) -> Option<usize> {
+        self.may_stand_in(text).then(|| text.text.find(self.words)).flatten()
+    }
+
     /// Where they stand last.
     pub(super) fn last_of(&self, text: &Marked) -> Option<usize> {
+        self.may_stand_in(text).then(|| text.text.rfind(self.words)).flatten()
+    }
+
+    fn may_stand_in(&self, text: &Marked) -> bool {
         let known = || HINTS.binary_search(&self.words).ok();
-        match self.index.get_or_init(known) {
-            Some(index) if text.marks[index / 64] >> (index % 64) & 1 == 0 => None,
-            _ => text.text.rfind(self.words),
-        }
+        let index = self.index.get_or_init(known);
+        index.is_none_or(|index| text.marks[index / 64] >> (index % 64) & 1 == 1)
     }
 }
 

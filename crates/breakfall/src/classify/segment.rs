@@ -98,9 +98,10 @@ fn without_escapes(text: &str) -> String {
 static TRACEBACK: Literal = Literal::new("Traceback (most recent call last)");
 static CAUSED_BY: Literal = Literal::new("Caused by:");
 static FATAL: Literal = Literal::new("FATAL:  ");
+static USAGE: Literal = Literal::new("sage:");
 
 /// Every literal of this file.
-pub(super) static LITERALS: &[&Literal] = &[&TRACEBACK, &CAUSED_BY, &FATAL];
+pub(super) static LITERALS: &[&Literal] = &[&TRACEBACK, &CAUSED_BY, &FATAL, &USAGE];
 
 /// The decisive part of a text, and the names of error types in it, the most telling first.
 pub(super) struct Segment<'t> {
@@ -114,6 +115,9 @@ impl<'t> Segment<'t> {
         let part = python(whole).or_else(|| caused_by(whole)).unwrap_or(text);
         // Postgres says first that the connection failed, and then why.
         let part = FATAL.last_of(&whole.part(part)).map_or(part, |at| &part[at..]);
+        let part = USAGE
+            .first_of(&whole.part(part))
+            .map_or(part, |at| before_usage(part, at.saturating_sub(1)));
         let mut names = Vec::new();
         for line in part.lines().take(40) {
             leading_names(line, &mut names);
@@ -124,6 +128,13 @@ impl<'t> Segment<'t> {
         }
         Self { text: part, names }
     }
+}
+
+/// What a program says before it tells how it is used: its options speak of everything.
+fn before_usage(text: &str, usage: usize) -> &str {
+    let before = text[..usage].trim_end();
+    let opens_a_line = before.len() < usage && text[before.len()..usage].contains('\n');
+    if opens_a_line && !before.is_empty() { before } else { text }
 }
 
 /// What follows the frames of the last Python traceback.

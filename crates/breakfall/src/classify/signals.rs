@@ -82,10 +82,12 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
             let code =
                 SQLSTATE.text(marked).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
             let kind = codes::sqlstate(code)?;
-            let kind = if code == "57014" && text.contains("user request") {
-                FailureKind::Cancelled
-            } else {
-                kind
+            // Codes that stand for two things, told apart by the words.
+            let unique = || ["UNIQUE", "unique", "Duplicate", "duplicate"].iter();
+            let kind = match code {
+                "57014" if text.contains("user request") => FailureKind::Cancelled,
+                "23000" if unique().any(|word| text.contains(word)) => FailureKind::Conflict,
+                _ => kind,
             };
             Some(Verdict::new(kind, "sqlstate", code))
         })
