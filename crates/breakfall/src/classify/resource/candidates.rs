@@ -145,12 +145,15 @@ impl<'t> Scene<'t> {
             if !self.in_reach(word) {
                 continue;
             }
-            let inside = quotes.0.iter().find(|q| q.start <= word.start && word.end <= q.end + 1);
+            // Quotations come in order and do not overlap.
+            let at = quotes.0.partition_point(|quote| quote.end + 1 < word.end);
+            let inside = quotes.0.get(at).filter(|quote| quote.start <= word.start);
             let mut signs = Signs::default();
             signs.add_if(inside.is_some(), Sign::InQuotes);
             for part in parts(self.text, word) {
                 // What is quoted as a whole was taken as such.
-                if !quotes.0.contains(&part) {
+                let known = quotes.0.binary_search_by_key(&part.start, |quote| quote.start);
+                if !known.is_ok_and(|at| quotes.0[at].end == part.end) {
                     self.weigh(part, signs, found);
                 }
             }
