@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{Failed, cargo};
 
-const TARGETS: &[&str] = &["classify", "redact", "clean", "arguments"];
+const TARGETS: &[&str] = &["classify", "redact", "clean", "arguments", "config"];
 
 /// Where the project keeps tools that it installs for itself.
 const TOOLS: &str = ".tools";

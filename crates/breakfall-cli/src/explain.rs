@@ -2,13 +2,14 @@
 
 use std::io::{self, IsTerminal, Read};
 
-use breakfall::{Evidence, Explanation, Reader, explain, silent};
+use breakfall::{Evidence, Explanation, Guard};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::failed::{Failed, reading};
 use crate::lines;
+use crate::settings::{Settings, unusable};
 
 #[derive(Args)]
 pub(crate) struct Explain {
@@ -36,6 +37,8 @@ pub(crate) struct Explain {
     /// With --jsonl: the texts are what tools returned as successes; tell the silent failures
     #[arg(long, requires = "jsonl")]
     outputs: bool,
+    #[command(flatten)]
+    settings: Settings,
 }
 
 #[derive(Deserialize)]
@@ -51,9 +54,10 @@ struct Line {
 
 impl Explain {
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let reader = Reader::default();
+        let config = self.settings.config()?;
+        let guard = Guard::builder().config(config).build().map_err(unusable)?;
         if self.outputs {
-            return lines::each(|line: Line| match silent(&reader, &line.text) {
+            return lines::each(|line: Line| match guard.silent(&line.text) {
                 Some(found) => {
                     json!({ "id": line.id, "silent": true, "kind": found.kind, "why": found.why })
                 }
@@ -69,7 +73,7 @@ impl Explain {
                     exit_code: line.exit_code,
                     json_rpc_code: line.json_rpc_code,
                 };
-                let mut object = as_json(&explain(&reader, &evidence));
+                let mut object = as_json(&guard.explain(&evidence));
                 object["id"] = line.id;
                 object
             });
@@ -82,7 +86,7 @@ impl Explain {
             exit_code: self.exit_code,
             json_rpc_code: self.json_rpc_code,
         };
-        let explanation = explain(&reader, &evidence);
+        let explanation = guard.explain(&evidence);
         if self.json {
             println!("{:#}", as_json(&explanation));
         } else {

@@ -7,14 +7,29 @@ use std::io;
 /// A command that failed: what, why, and what to do.
 #[derive(Debug)]
 pub(crate) struct Failed {
-    what: String,
+    /// Nothing where all was said already.
+    what: Option<String>,
     cause: Option<Box<dyn Error + Send + Sync>>,
     hint: Option<&'static str>,
 }
 
 impl Failed {
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), cause: None, hint: None }
+        Self { what: Some(what.into()), cause: None, hint: None }
+    }
+
+    /// All that is to be said was printed.
+    pub(crate) fn silently() -> Self {
+        Self { what: None, cause: None, hint: None }
+    }
+
+    /// An error with its causes.
+    pub(crate) fn of(error: &dyn Error) -> Self {
+        let failed = Self::new(error.to_string());
+        match error.source() {
+            Some(cause) => failed.because(cause.to_string()),
+            None => failed,
+        }
     }
 
     pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
@@ -38,7 +53,8 @@ impl Failed {
 /// `error: …`, causes indented, blank line, `hint: …`.
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "error: {}", self.what)?;
+        let Some(what) = &self.what else { return Ok(()) };
+        writeln!(f, "error: {what}")?;
         let mut cause = self.cause.as_deref().map(|cause| cause as &dyn Error);
         while let Some(error) = cause {
             writeln!(f, "  caused by: {error}")?;

@@ -1,10 +1,13 @@
 //! The program `breakfall`: arguments and output only.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
+mod config;
 mod explain;
 mod failed;
+mod guard;
 mod lines;
 mod redact;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -23,14 +26,27 @@ struct Program {
 enum Command {
     /// Tell what an error means: its kind, resource and wait, and the words for the model
     Explain(explain::Explain),
+    /// Guard MCP servers for the client that started this program
+    Guard(guard::GuardArgs),
     /// Remove secrets from standard input
     Redact(redact::Redact),
+    /// End the servers of a guard that is gone
+    #[command(hide = true, name = guard::WATCHDOG)]
+    Watchdog,
+    /// Check `breakfall.toml`, or print what it may hold
+    Config(config::ConfigArgs),
 }
 
 fn main() -> ExitCode {
     let done = match Program::parse().command {
         Command::Explain(explain) => explain.run(),
         Command::Redact(redact) => redact.run(),
+        Command::Guard(guard) => guard.run(),
+        Command::Watchdog => {
+            breakfall_mcp::watch(std::io::stdin().lock());
+            Ok(())
+        }
+        Command::Config(config) => config.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

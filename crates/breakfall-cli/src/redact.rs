@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::failed::{Failed, reading, writing};
 use crate::lines;
+use crate::settings::{Settings, unusable};
 
 #[derive(Args)]
 pub(crate) struct Redact {
@@ -18,6 +19,8 @@ pub(crate) struct Redact {
     /// Also remove the values of these environment variables
     #[arg(long = "env", value_name = "NAME")]
     variables: Vec<String>,
+    #[command(flatten)]
+    settings: Settings,
 }
 
 #[derive(Deserialize)]
@@ -29,7 +32,7 @@ struct Line {
 
 impl Redact {
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let mut redactor = Redactor::default();
+        let mut redactor = self.settings.config()?.redactor().map_err(unusable)?;
         for name in &self.variables {
             match std::env::var(name) {
                 Ok(value) => redactor.add_value(value),

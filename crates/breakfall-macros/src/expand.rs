@@ -28,13 +28,21 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let name = options.name.map_or_else(|| unraw(&ident), |name| name.value());
     let effect = options.effect;
     let isolated = options.isolated.then(|| quote!(.isolated()));
-    let make = match function.sig.asyncness {
-        Some(_) => quote!(::breakfall::function),
-        None => quote!(::breakfall::blocking),
+    let asked: Vec<_> = parameters.iter().filter(|parameter| !is_progress(parameter)).collect();
+    let tells = asked.len() < parameters.len();
+    let make = match (function.sig.asyncness.is_some(), tells) {
+        (true, false) => quote!(::breakfall::function),
+        (true, true) => quote!(::breakfall::function_with),
+        (false, false) => quote!(::breakfall::blocking),
+        (false, true) => quote!(::breakfall::blocking_with),
     };
-    let fields =
-        parameters.iter().map(|PatType { attrs, pat, ty, .. }| quote!(#(#attrs)* #pat: #ty));
-    let names: Vec<_> = parameters.iter().map(|parameter| &parameter.pat).collect();
+    let given = tells.then(|| quote!(, progress: ::breakfall::Progress));
+    let fields = asked.iter().map(|PatType { attrs, pat, ty, .. }| quote!(#(#attrs)* #pat: #ty));
+    let names = asked.iter().map(|parameter| &parameter.pat);
+    let passed = parameters.iter().map(|parameter| {
+        let name = &parameter.pat;
+        if is_progress(parameter) { quote!(progress.clone()) } else { quote!(#name) }
+    });
 
     Ok(quote! {
         #(#docs)*
@@ -55,9 +63,9 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             )]
             #function
 
-            #make(#name, #description, |parameters: __Parameters| {
+            #make(#name, #description, |parameters: __Parameters #given| {
                 let __Parameters { #(#names,)* } = parameters;
-                #ident(#(#names,)*)
+                #ident(#(#passed,)*)
             })
             .effect(::breakfall::Effect::#effect)
             #isolated
@@ -133,6 +141,12 @@ fn parameters(function: &mut ItemFn) -> Result<Vec<PatType>> {
         parameter.attrs.clear();
     }
     Ok(parameters)
+}
+
+/// Whether a parameter is the tool's line to who waits for it, and no argument.
+fn is_progress(parameter: &PatType) -> bool {
+    matches!(&*parameter.ty, syn::Type::Path(path)
+        if path.path.segments.last().is_some_and(|last| last.ident == "Progress"))
 }
 
 /// The doc comment without the space that stands before each line.

@@ -25,6 +25,9 @@ use proc_macro::TokenStream;
 /// - `name = "…"`: another name than the function's.
 /// - `isolated`: every call on a task of its own, for an async function that may block.
 ///
+/// A parameter of the type `Progress` is no argument: with it the tool says that its work goes on,
+/// and hears whether anybody still waits for it.
+///
 /// A function that is not `async` runs on a thread kept for work that blocks.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {

@@ -10,15 +10,16 @@
 //! let recorder = Recorder::new();
 //! let guard = Guard::builder()
 //!     .tool(Script::new("weather").fails(FailureKind::Network).answers("sunny").tool())
+//!     .tool(Script::new("mail").fails(FailureKind::Permission).tool())
 //!     .sink(recorder.sink())
 //!     .build()?;
 //!
 //! let first = guard.handle(Call::new("1", "weather", "{}")).await;
-//! let second = guard.handle(Call::new("2", "weather", "{}")).await;
+//! let second = guard.handle(Call::new("2", "mail", "{}")).await;
 //!
-//! assert_eq!(first.kind(), Some(FailureKind::Network));
-//! assert_eq!(second.text, "sunny");
-//! recorder.assert_endings(["failed: network", "succeeded"]);
+//! assert_eq!((first.text.as_str(), first.attempts), ("sunny", 2));
+//! assert_eq!(second.kind(), Some(FailureKind::Permission));
+//! recorder.assert_endings(["succeeded", "failed: permission"]);
 //! # Ok(())
 //! # }
 //! ```
@@ -33,6 +34,7 @@ mod recorder;
 mod script;
 mod specimen;
 
+pub use breakfall::{Fault, Trouble, failure_of};
 pub use recorder::Recorder;
-pub use script::{Script, Step, failure_of};
+pub use script::{Script, Step};
 pub use specimen::{reply_to, specimen};

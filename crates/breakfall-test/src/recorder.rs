@@ -30,13 +30,15 @@ impl Recorder {
         self.kept().clone()
     }
 
-    /// How each call ended, in a word or two: `succeeded`, `partial`, `failed: timeout`,
-    /// `abandoned`.
+    /// How each call ended, in a word or two: `succeeded`, `partial`, `substituted: network`,
+    /// `failed: timeout`, `abandoned`.
     pub fn endings(&self) -> Vec<String> {
         let ending = |record: &Record| match (record.ending, &record.failure) {
             (Ending::Failed, Some(failure)) => format!("failed: {}", failure.kind),
             (Ending::Succeeded, _) => "succeeded".to_owned(),
             (Ending::Partial, _) => "partial".to_owned(),
+            (Ending::Substituted, Some(failure)) => format!("substituted: {}", failure.kind),
+            (Ending::Substituted, None) => "substituted".to_owned(),
             (Ending::Failed, None) => "failed".to_owned(),
             (Ending::Abandoned, _) => "abandoned".to_owned(),
         };

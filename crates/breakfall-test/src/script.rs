@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use breakfall::{
-    Arguments, BoxFuture, Context, Effect, Entry, Failure, FailureKind, Outcome, Output, Tool,
-    ToolSpec,
+    Arguments, BoxFuture, Context, Effect, Entry, FailureKind, Outcome, Output, Tool, ToolSpec,
+    failure_of,
 };
 use serde_json::Value;
 
@@ -149,32 +149,5 @@ async fn play(step: &Step, arguments: &Arguments) -> Outcome {
             "connect to postgres://admin:{secret}@db.internal/app failed (password={secret})"
         ))
         .into()),
-    }
-}
-
-/// A failure of this kind as a tool would raise it. Kinds that only the guard raises come as
-/// the nearest thing that a tool can do.
-pub fn failure_of(kind: FailureKind) -> Failure {
-    use FailureKind as K;
-    match kind {
-        K::NotFound => Failure::not_found("notes/today.md"),
-        K::InvalidArguments => Failure::invalid("`limit`", "at most 100"),
-        K::Precondition => Failure::precondition("connect to the database first"),
-        K::Conflict => Failure::conflict("notes/today.md"),
-        K::Timeout => Failure::timeout(Duration::from_secs(30)),
-        K::RateLimited => Failure::rate_limited(Some(Duration::from_secs(20))),
-        K::Permission => Failure::permission("/etc/shadow"),
-        K::Network => Failure::network("connection refused"),
-        K::Upstream => Failure::upstream("the service is down"),
-        K::InvalidOutput => Failure::invalid_output("expected JSON, got HTML"),
-        K::Execution | K::UnknownTool | K::TruncatedArguments | K::Repeated | K::Broken => {
-            Failure::execution("3 of 12 tests failed")
-        }
-        K::Internal => Failure::internal("index out of bounds"),
-        K::Unavailable => Failure::unavailable("the index is being rebuilt"),
-        K::Cancelled => Failure::cancelled(),
-        K::Authentication => Failure::authentication("GITHUB_TOKEN"),
-        K::QuotaExceeded => Failure::quota_exceeded("the monthly plan is used up"),
-        K::System => Failure::system("no space left on device"),
     }
 }

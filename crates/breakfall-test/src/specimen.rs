@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use breakfall::{
     Arguments, BoxFuture, Call, Context, Effect, Failure, FailureKind, Guard, GuardBuilder,
-    Outcome, Output, Policy, Preset, Reply, Tool, ToolSpec,
+    Outcome, Output, Policy, Preset, Reply, Tool, ToolSpec, failure_of,
 };
 use serde_json::json;
 
-use crate::script::{Script, failure_of};
+use crate::script::Script;
 
 /// The reply to a call that fails with this failure, in a preset's voice.
 pub async fn reply_to(preset: Preset, tool: &str, failure: Failure) -> Reply {
     let entry = ToolSpec::new(tool, "").tool(Once(Mutex::new(Some(failure))));
-    answer(Guard::builder().preset(preset).tool(entry), Call::new("call_1", tool, "{}")).await
+    let guard = Guard::builder().preset(preset).policy(Policy::bare()).tool(entry);
+    answer(guard, Call::new("call_1", tool, "{}")).await
 }
 
 /// The reply to a call that fails in this way, in a preset's voice.
@@ -60,7 +61,16 @@ pub async fn specimen(preset: Preset, kind: FailureKind) -> Reply {
             let call = Call::new("call_1", "search_files", r#"{"query": "x"}"#);
             answer(guard.tool(tool), call).await
         }
-        K::Repeated | K::Broken => {
+        K::Repeated => {
+            let tool = tool.fails(K::Execution).tool();
+            let Ok(guard) = guard.tool(tool).build() else { unreachable!("a good schema") };
+            let call = Call::new("call_1", "search_files", r#"{"query": "x"}"#);
+            for _ in 0..4 {
+                guard.handle(call.clone()).await;
+            }
+            guard.handle(call).await
+        }
+        K::Broken => {
             // Raised by the guard alone: said here with the words that it uses.
             reply_to(preset, "search_files", Failure::of_kind(kind)).await
         }

@@ -1,34 +1,231 @@
-//! One call to a tool that was found, with arguments that were checked: tried within its time.
+//! One call to a tool that was found, with arguments that were checked: tried within its time, and
+//! again where that can do no harm.
 
+mod again;
+mod breaker;
+mod budget;
+mod clock;
+mod delays;
+#[cfg(test)]
+mod differential;
 mod execute;
+mod gate;
 pub(crate) mod panics;
 mod policy;
+#[cfg(test)]
+mod reference;
+mod repeat;
+mod trail;
+mod window;
 
-pub use policy::{Checking, Policy, Repair};
+pub(crate) use breaker::Breaker;
+pub use breaker::{BreakerState, Trip, TripCause};
+pub(crate) use execute::on_a_blocking_thread;
+pub(crate) use gate::Gate;
+pub use gate::GateState;
+pub use policy::{
+    BreakerRules, BudgetRules, Checking, GateRules, Policy, Repair, RepeatRules, Retry, SilentRule,
+};
+pub(crate) use repeat::{CallKey, Refusal, Repeats};
+pub(crate) use trail::Trail;
+pub use trail::Try;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
+use self::again::{Failed, again};
+use self::breaker::Verdict;
+use self::delays::Delays;
+use self::execute::{Limits, execute};
+use self::gate::{Pass, Whose};
 use crate::classify::{self, Reader};
 use crate::redact::is_secret_name;
-use crate::tool::Context;
+use crate::tool::{Output, Stragglers};
 use crate::toolbox::Slot;
-use crate::{Arguments, Detail, Failure, FailureKind, Outcome};
+use crate::{
+    Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
+};
 
-/// Tries a call: execute, classify, settle.
+/// What an attempt needs of the guard.
+pub(crate) struct Terms<'g> {
+    pub(crate) policy: &'g Policy,
+    /// The rules of the tool's upstream.
+    pub(crate) upstream: &'g GateRules,
+    pub(crate) reader: &'g Reader,
+    pub(crate) stragglers: &'g Arc<Stragglers>,
+    /// When the call began, and when it must end.
+    pub(crate) began: Instant,
+    pub(crate) deadline: Option<Instant>,
+    /// Draws a number from 0 to 1.
+    pub(crate) draw: &'g (dyn Fn() -> f64 + Sync),
+}
+
+/// Tries a call: admit, execute, classify, settle, and again where that can do no harm.
 pub(crate) async fn attempt(
     slot: &Slot,
     arguments: &Arguments,
-    context: Context<'_>,
-    policy: &Policy,
-    reader: &Reader,
+    call: &Call,
+    terms: &Terms<'_>,
+    trail: &mut Trail,
 ) -> Outcome {
-    match execute::execute(&slot.entry, arguments, context, policy).await {
-        Ok(output) => Ok(output),
-        Err(mut failure) => {
-            classify::classify(&mut failure, reader);
-            Err(settle(failure, arguments, slot.entry.spec.effect.may_repeat()))
+    let mut delays = Delays::new(&terms.policy.retry, terms.draw);
+    let (budget, rules) = slot.budget(&terms.policy.gate, terms.upstream);
+    budget.count_call(rules);
+    let mut last: Option<Failure> = None;
+    loop {
+        let passes = match admit(slot, terms).await {
+            Ok(passes) => passes,
+            // What is known of the first attempt tells more than that there is no second.
+            Err(failure) => return Err(last.unwrap_or(failure)),
+        };
+        let mut failure = match once(slot, arguments, call, terms, trail, passes).await {
+            Ok(output) => return Ok(output),
+            Err(failure) => failure,
+        };
+        failure.facts_mut().attempts = trail.attempts;
+        let failed = Failed {
+            failure: &failure,
+            effect: slot.entry.spec.effect,
+            attempts: trail.attempts,
+            straggles: trail.straggles,
+            left: terms.left(trail),
+        };
+        let Some(wait) = again(&failed, &mut delays) else { return Err(failure) };
+        if !budget.may_repeat(rules) {
+            return Err(failure);
+        }
+        // Without timers there is no waiting, and no second attempt without waiting.
+        let Some(timer) = clock::timer(wait) else { return Err(failure) };
+        trail.waits(wait);
+        timer.await;
+        last = Some(failure);
+    }
+}
+
+/// The places that a call takes while it runs.
+struct Passes<'g> {
+    tool: Pass<'g>,
+    upstream: Option<Pass<'g>>,
+}
+
+async fn admit<'s>(slot: &'s Slot, terms: &'s Terms<'_>) -> Result<Passes<'s>, Failure> {
+    let mut tool = slot.gate.enter(&terms.policy.gate, Whose::Tool, terms.deadline).await?;
+    let mut upstream = match &slot.upstream {
+        Some(gate) => Some(gate.enter(terms.upstream, Whose::Upstream, terms.deadline).await?),
+        None => None,
+    };
+    tool.admit()?;
+    if let Some(pass) = &mut upstream {
+        pass.admit()?;
+    }
+    Ok(Passes { tool, upstream })
+}
+
+/// One attempt.
+async fn once(
+    slot: &Slot,
+    arguments: &Arguments,
+    call: &Call,
+    terms: &Terms<'_>,
+    trail: &mut Trail,
+    passes: Passes<'_>,
+) -> Outcome {
+    let began = Instant::now();
+    let limits = Limits {
+        attempt: terms.policy.attempt_timeout,
+        left: terms.left(trail).map(|left| (left, terms.policy.total_timeout)),
+    };
+    trail.attempts += 1;
+    trail.under_way = Some(slot.entry.spec.effect);
+    let executed = execute(&slot.entry, arguments, call, limits, terms.stragglers).await;
+    trail.under_way = None;
+    trail.straggles |= executed.straggles;
+    trail.held += executed.held;
+    trail.fault = executed.fault.or(trail.fault);
+    let outcome = heard(executed.outcome, terms, trail);
+    let mut failure = match outcome {
+        Ok(output) => {
+            passes.settle(&slot.entry.spec, Verdict::Good, Verdict::Good);
+            return Ok(output);
+        }
+        Err(failure) => failure,
+    };
+    classify::classify(&mut failure, terms.reader);
+    let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
+    passes.settle(&slot.entry.spec, of_tool(&failure), of_upstream(&failure));
+    trail.failed(began - terms.began, began.elapsed(), failure.kind());
+    Err(failure)
+}
+
+impl Terms<'_> {
+    /// How much of the call's time is left; what was waited for a person does not count.
+    fn left(&self, trail: &Trail) -> Option<Duration> {
+        let deadline = self.deadline?.checked_add(trail.held)?;
+        Some(deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+impl Passes<'_> {
+    fn settle(self, spec: &ToolSpec, tool: Verdict, upstream: Verdict) {
+        if let Some(trip) = self.tool.settle(tool) {
+            journal::breaker_opened(&spec.name, "tool", &trip);
+        }
+        if let Some(trip) = self.upstream.and_then(|pass| pass.settle(upstream)) {
+            journal::breaker_opened(
+                spec.upstream.as_deref().unwrap_or_default(),
+                "upstream",
+                &trip,
+            );
         }
     }
+}
+
+/// What a failure says of the tool: only what is no fault of the call counts against it.
+fn of_tool(failure: &Failure) -> Verdict {
+    match failure.kind() {
+        kind @ (FailureKind::Timeout | FailureKind::Upstream) => Verdict::Bad(kind),
+        _ => of_upstream(failure),
+    }
+}
+
+/// What a failure says of the whole upstream: one tool that is slow or broken says nothing of the
+/// others, a server that is gone does.
+fn of_upstream(failure: &Failure) -> Verdict {
+    match failure.kind() {
+        kind @ FailureKind::Network => Verdict::Bad(kind),
+        // A panic or a crash; an exception that was reported is an answer.
+        kind @ FailureKind::Internal if failure.provenance() == Provenance::Hidden => {
+            Verdict::Bad(kind)
+        }
+        FailureKind::Timeout
+        | FailureKind::Upstream
+        | FailureKind::Cancelled
+        | FailureKind::Unavailable
+        | FailureKind::Broken => Verdict::Neither,
+        _ => Verdict::Good,
+    }
+}
+
+/// Looks whether a success is one.
+fn heard(outcome: Outcome, terms: &Terms<'_>, trail: &mut Trail) -> Outcome {
+    let output = outcome?;
+    if terms.policy.silent == SilentRule::Ignore {
+        return Ok(output);
+    }
+    let Some(silent) = classify::silent_output(terms.reader, &output) else { return Ok(output) };
+    trail.silent = Some((silent.kind, silent.why));
+    match terms.policy.silent {
+        SilentRule::Ignore | SilentRule::Note => Ok(output),
+        SilentRule::Fail => Err(said_as_success(silent.kind, output)),
+    }
+}
+
+/// A success that is none, as the failure it is; its words were for the model.
+fn said_as_success(kind: FailureKind, output: Output) -> Failure {
+    Failure::new(kind, Provenance::Tool, output.into_text())
 }
 
 /// Completes what is known of a failure with what only the guard knows.
@@ -41,7 +238,7 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
             | FailureKind::Internal
             | FailureKind::Cancelled
     );
-    let was_dispatched = !never_arrived(&failure);
+    let was_dispatched = !failure.never_dispatched();
     let facts = failure.facts_mut();
     // A call that was dispatched and not answered may have done its work.
     facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !may_repeat;
@@ -56,20 +253,6 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
             Detail::Arguments { problems: problems.clone(), correction: correction.clone() };
     }
     failure
-}
-
-/// Whether a failure proves that the call never reached the service.
-fn never_arrived(failure: &Failure) -> bool {
-    let refused = |error: &(dyn std::error::Error + 'static)| {
-        error
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
-    };
-    let words = ["connection refused", "econnrefused", "name or service not known", "enotfound"];
-    let message = failure.message().to_ascii_lowercase();
-    failure.kind() == FailureKind::Network
-        && (failure.source().is_some_and(|source| classify::causes(source).any(refused))
-            || words.iter().any(|word| message.contains(word)))
 }
 
 fn is_about_something(kind: FailureKind) -> bool {

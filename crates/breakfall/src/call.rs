@@ -1,5 +1,7 @@
 //! What the model asked for, right or wrong.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -15,6 +17,31 @@ pub struct Call {
     pub arguments: RawArguments,
     /// The run it belongs to: one agent's work from a user message to its end.
     pub run: Option<Arc<str>>,
+    /// What the door hands to the tool beside the arguments.
+    pub attachment: Option<Attachment>,
+}
+
+/// What a door hands to a tool beside the arguments; nobody else looks at it.
+#[derive(Clone)]
+pub struct Attachment(Arc<dyn Any + Send + Sync>);
+
+impl Attachment {
+    /// The thing itself, if it is of that type.
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Attachment")
+    }
+}
+
+impl PartialEq for Attachment {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// Arguments as they arrived.
@@ -33,7 +60,19 @@ impl Call {
         tool: impl Into<String>,
         arguments: impl Into<RawArguments>,
     ) -> Self {
-        Self { id: id.into(), tool: tool.into(), arguments: arguments.into(), run: None }
+        Self {
+            id: id.into(),
+            tool: tool.into(),
+            arguments: arguments.into(),
+            run: None,
+            attachment: None,
+        }
+    }
+
+    /// The same call with something for its tool.
+    pub fn with<T: Any + Send + Sync>(mut self, attachment: T) -> Self {
+        self.attachment = Some(Attachment(Arc::new(attachment)));
+        self
     }
 
     /// The same call as part of a run.

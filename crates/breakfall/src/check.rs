@@ -13,16 +13,19 @@ use serde_json::Value;
 
 pub use parse::MAX_DEPTH;
 pub(crate) use parse::{Tamed, deeper_than, take_apart, tame};
+pub(crate) use problems::{describe, located};
 pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
 
-use crate::attempt::{Checking, Policy, Repair};
-use crate::{Correction, Detail, Effect, Failure, FailureKind, Problem, RawArguments};
+use crate::attempt::{CallKey, Checking, Policy, Repair};
+use crate::{Correction, Detail, Failure, FailureKind, Problem, RawArguments, ToolSpec};
 
 /// Checked input. Only the check builds it.
 #[derive(Debug)]
 pub struct Arguments {
     value: Value,
+    /// As the model wrote them, when nothing was changed.
+    text: Option<Box<str>>,
     /// What was mended on the way, for the record.
     pub(crate) repairs: Vec<&'static str>,
     /// What the schema forbids and the policy let pass: shown if the tool refuses the call.
@@ -35,32 +38,42 @@ impl Arguments {
         &self.value
     }
 
+    /// The arguments as the model wrote them, when they came as a text and nothing was changed:
+    /// to be passed on to the letter, with numbers that no type of ours holds.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
     pub(crate) fn copied(&self) -> Self {
-        Self { value: self.value.clone(), repairs: Vec::new(), diagnosis: None }
+        Self {
+            value: self.value.clone(),
+            text: self.text.clone(),
+            repairs: Vec::new(),
+            diagnosis: None,
+        }
     }
 }
 
 /// Checks raw arguments against a tool's schema.
 pub(crate) fn check(
     raw: RawArguments,
+    spec: &ToolSpec,
     schema: &Schema,
-    effect: Effect,
     policy: &Policy,
 ) -> Result<Arguments, Failure> {
     let may_repair = match policy.repair {
         Repair::Never => false,
-        Repair::Repeatable => effect.may_repeat(),
+        Repair::Repeatable => spec.effect.may_repeat(),
         Repair::Always => true,
     };
-    let parse::Parsed { value, mut repairs } =
-        parse::parse(raw, policy.max_argument_bytes, may_repair)?;
-    let passes = |value, repairs| Ok(Arguments { value, repairs, diagnosis: None });
+    let parse::Parsed { value, text, mut repairs } =
+        parse::parse(raw, &spec.name, policy.max_argument_bytes, may_repair)?;
     if policy.checking == Checking::Off || schema.accepts(&value) {
-        return passes(value, repairs);
+        return Ok(Arguments { value, text, repairs, diagnosis: None });
     }
     if may_repair && let Some(value) = repair::unstring(&value, schema) {
         repairs.push(repair::STRINGIFIED);
-        return passes(value, repairs);
+        return Ok(Arguments { value, text: None, repairs, diagnosis: None });
     }
     let problems = problems::all(schema, &value);
     let correction = rewrite::correct(schema, &value, &problems);
@@ -68,18 +81,21 @@ pub(crate) fn check(
         Checking::Off | Checking::Strict => Err(Failure::found(
             FailureKind::InvalidArguments,
             Detail::Arguments { problems, correction },
-        )),
-        Checking::Warn => Ok(Arguments { value, repairs, diagnosis: Some((problems, correction)) }),
+        )
+        .of_call(|| CallKey::of(&spec.name, &value))),
+        Checking::Warn => {
+            Ok(Arguments { value, text, repairs, diagnosis: Some((problems, correction)) })
+        }
         Checking::Diagnose => {
             // What is only written otherwise is passed on as the schema wants it.
-            let value = match &correction {
+            let (value, text) = match &correction {
                 Some(found) if found.is_exact => {
                     repairs.push(repair::COERCED);
-                    found.arguments.clone()
+                    (found.arguments.clone(), None)
                 }
-                _ => value,
+                _ => (value, text),
             };
-            Ok(Arguments { value, repairs, diagnosis: Some((problems, correction)) })
+            Ok(Arguments { value, text, repairs, diagnosis: Some((problems, correction)) })
         }
     }
 }

@@ -20,9 +20,11 @@ mod wait;
 mod words;
 
 pub(crate) use codes::http_status;
+pub(crate) use explain::explain_as;
 pub use explain::{Explanation, explain};
 pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};
+pub(crate) use silent::silent_output;
 pub use silent::{Silent, silent};
 pub(crate) use types::{by_type, causes, short_type_name};
 #[doc(hidden)]
@@ -33,13 +35,15 @@ use crate::{Failure, FailureKind, Provenance};
 /// Decides the kind of a failure that nobody declared. What a tool declared stands.
 pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
     let facts = failure.facts();
-    if facts.kind != FailureKind::Execution || facts.provenance != Provenance::Unknown {
+    let is_open = facts.is_unread || facts.provenance == Provenance::Unknown;
+    if facts.kind != FailureKind::Execution || !is_open {
         return;
     }
     let evidence = Evidence {
         text: &facts.message,
         type_name: facts.type_name.as_deref(),
         http_status: facts.status,
+        json_rpc_code: facts.json_rpc_code,
         ..Evidence::default()
     };
     let reading = reader.read(&evidence);
@@ -47,6 +51,7 @@ pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
     facts.kind = reading.kind;
     facts.status = facts.status.or(reading.status);
     facts.wait = facts.wait.or(reading.wait);
+    facts.may_pass = Some(reading.may_pass);
     if facts.resource.is_none() {
         facts.resource = reading.resource;
     }

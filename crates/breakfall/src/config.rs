@@ -1,10 +1,30 @@
-//! What the user decides once for the guard: presets, and what is fatal.
+//! What the user decides once for the guard: presets, what is fatal, and the file
+//! `breakfall.toml`.
+
+mod apply;
+mod environment;
+mod file;
+mod load;
+mod policies;
+mod problem;
+mod schema;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod units;
+mod words;
 
 use std::collections::HashMap;
 use std::str::FromStr;
 
+pub use load::Config;
+pub(crate) use policies::Policies;
+pub use problem::ConfigProblem;
+pub(crate) use problem::PROBLEMS;
+
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
-use crate::{Disposition, Error, FailureKind, Voice};
+use crate::{Detail, Disposition, Error, FailureKind, Voice};
 
 macro_rules! presets {
     ($( $(#[$meta:meta])+ $preset:ident $name:literal; )+) => {
@@ -99,7 +119,7 @@ pub(crate) struct Dispositions {
 }
 
 impl Dispositions {
-    pub(crate) fn of(&self, tool: &str, kind: FailureKind) -> Disposition {
+    pub(crate) fn of(&self, tool: &str, kind: FailureKind, detail: &Detail) -> Disposition {
         if !self.by_tool.is_empty()
             && let Some(decided) = self.by_tool.get(&(tool.to_owned(), kind))
         {
@@ -108,6 +128,10 @@ impl Dispositions {
         match self.by_kind.get(&kind) {
             Some(decided) => *decided,
             None if self.strict && kind == FailureKind::UnknownTool => Disposition::Fatal,
+            // It was told once, and went on.
+            None if matches!(detail, Detail::Repeated { is_stalled: true, .. }) => {
+                Disposition::Fatal
+            }
             None => self.preset.disposition(kind),
         }
     }

@@ -1,5 +1,10 @@
 //! Our own fault or the user's configuration: a developer reads it, never a model.
 
+use std::path::PathBuf;
+
+use crate::ConfigProblem;
+use crate::config::PROBLEMS;
+
 /// What can be wrong with how a guard is put together.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -22,6 +27,18 @@ pub enum Error {
     #[error("no tool is named `{name}`")]
     NoSuchTool {
         /// The name.
+        name: String,
+    },
+    /// No tool belongs to an upstream of that name.
+    #[error("no tool belongs to an upstream named `{name}`")]
+    NoSuchUpstream {
+        /// The name.
+        name: String,
+    },
+    /// A fallback that leads back to its tool.
+    #[error("`{name}` cannot be its own fallback")]
+    OwnFallback {
+        /// The tool.
         name: String,
     },
     /// A schema that does not compile.
@@ -53,6 +70,20 @@ pub enum Error {
         /// The words accepted.
         accepted: Vec<&'static str>,
     },
+    /// A configuration that is not usable: every problem at once, each with its place.
+    #[error("the configuration {}", told(.problems))]
+    Config {
+        /// The problems, in the order of the file.
+        problems: Vec<ConfigProblem>,
+    },
+    /// A configuration file that cannot be read.
+    #[error("the configuration `{}` cannot be read", path.display())]
+    ConfigFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// A message that is not in a provider's shape.
     #[error("not {shape} at `{at}`: expected {expected}")]
     Wire {
@@ -63,6 +94,21 @@ pub enum Error {
         /// What belongs there.
         expected: &'static str,
     },
+}
+
+impl Error {
+    pub(crate) fn config(problems: Vec<ConfigProblem>) -> Self {
+        Self::Config { problems }
+    }
+}
+
+fn told(problems: &[ConfigProblem]) -> String {
+    let count = match problems.len() {
+        1 => "has a problem".to_owned(),
+        PROBLEMS.. => format!("has many problems, of which {PROBLEMS} are told"),
+        count => format!("has {count} problems"),
+    };
+    problems.iter().take(PROBLEMS).fold(count, |told, problem| format!("{told}\n  {problem}"))
 }
 
 fn listed(words: &[&str]) -> String {

@@ -15,10 +15,13 @@ use std::fmt;
 use std::time::Duration;
 
 pub use advice::Advice;
+pub(crate) use advice::Standing;
 pub use detail::{Block, Correction, Detail, Problem};
 pub use kind::{Disposition, FailureKind, Gravity, MayPass};
 pub use make::IntoFailure;
 pub use reference::Reference;
+
+use crate::attempt::CallKey;
 
 /// What a tool or the guard returns for a call: an output or a failure.
 pub type Outcome = Result<crate::Output, Failure>;
@@ -70,8 +73,22 @@ pub(crate) struct Facts {
     pub(crate) wait: Option<Duration>,
     pub(crate) detail: Detail,
     pub(crate) attempts: u32,
+    /// Could the same call succeed later? Where more is known than the kind tells.
+    pub(crate) may_pass: Option<MayPass>,
+    /// The call never reached what does the work.
+    pub(crate) not_dispatched: bool,
     /// The call was dispatched and its result is not known.
     pub(crate) may_have_taken_effect: bool,
+    /// How often the model made this call in this run and it failed in this way.
+    pub(crate) times: u32,
+    /// The kind is still to be read off the words.
+    pub(crate) is_unread: bool,
+    /// The JSON-RPC code it came with.
+    pub(crate) json_rpc_code: Option<i64>,
+    /// Which call it was, for the loop guard.
+    pub(crate) key: Option<CallKey>,
+    /// The substitute that was tried and failed, too.
+    pub(crate) substitute: Option<Box<(String, Failure)>>,
     pub(crate) type_name: Option<Cow<'static, str>>,
     pub(crate) source: Option<Source>,
     pub(crate) backtrace: Option<String>,
@@ -88,7 +105,14 @@ impl Failure {
             wait: None,
             detail: Detail::None,
             attempts: 1,
+            may_pass: None,
+            not_dispatched: false,
             may_have_taken_effect: false,
+            times: 1,
+            is_unread: false,
+            json_rpc_code: None,
+            key: None,
+            substitute: None,
             type_name: None,
             source: None,
             backtrace: None,
@@ -133,6 +157,24 @@ impl Failure {
     /// How long to wait before the same call may pass, when it is known.
     pub fn wait(&self) -> Option<Duration> {
         self.0.wait
+    }
+
+    /// Could the same call succeed later?
+    pub fn may_pass(&self) -> MayPass {
+        self.0.may_pass.unwrap_or(self.0.kind.may_pass())
+    }
+
+    /// Whether it is proven that the call never reached what does the work: by who dispatched it,
+    /// or by the type of the error. Words prove nothing, they may tell of a later step.
+    pub fn never_dispatched(&self) -> bool {
+        let refused = |error: &(dyn std::error::Error + 'static)| {
+            error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+        };
+        self.0.not_dispatched
+            || self.0.kind == FailureKind::Network
+                && self.source().is_some_and(|source| crate::classify::causes(source).any(refused))
     }
 
     pub(crate) fn facts(&self) -> &Facts {

@@ -5,19 +5,24 @@ mod builder;
 mod runs;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+pub use batch::Batching;
+use batch::Stop;
 pub use builder::GuardBuilder;
-use runs::Runs;
+use runs::{RunTerms, Runs};
 
-use crate::attempt::{Policy, attempt, panics};
+use crate::attempt::{self, CallKey, GateRules, Policy, attempt, panics};
 use crate::check::{Tamed, check, tame};
-use crate::classify::Reader;
-use crate::config::Dispositions;
+use crate::classify::{Evidence, Explanation, Reader, Silent, explain_as, silent};
+use crate::config::{Dispositions, Policies};
+use crate::dice::Dice;
+use crate::fallback::{By, Fallback};
 use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
-use crate::tool::Context;
+use crate::tool::Stragglers;
 use crate::voice::{Voice, speak};
-use crate::{Call, Outcome, RawArguments, Reply, Report, Toolbox};
+use crate::{Call, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -41,48 +46,117 @@ use crate::{Call, Outcome, RawArguments, Reply, Report, Toolbox};
 /// ```
 pub struct Guard {
     toolbox: Toolbox,
-    policy: Policy,
-    policies: HashMap<String, Policy>,
+    policies: Policies,
+    upstream: GateRules,
+    upstreams: HashMap<String, GateRules>,
+    fallbacks: HashMap<String, Fallback>,
     dispositions: Dispositions,
     reader: Reader,
     redactor: Redactor,
     voice: Box<dyn Voice>,
     journal: Journal,
     runs: Runs,
+    stragglers: Arc<Stragglers>,
+    dice: Dice,
     max_error_bytes: usize,
     concurrency: usize,
+    batching: Batching,
 }
 
 impl Guard {
     /// Answers a call. Never an error, never a panic, always a reply under the call's id.
-    pub async fn handle(&self, mut call: Call) -> Reply {
+    pub async fn handle(&self, call: Call) -> Reply {
+        self.answer_until(call, None).await
+    }
+
+    async fn answer_until(&self, mut call: Call, stop: Option<Stop<'_>>) -> Reply {
         let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
         let mut record = self.journal.open(call, &raw, &self.redactor);
-        let outcome = panics::ours(self.run(raw, &mut record)).await;
+        let run = panics::ours(self.run(raw, &mut record));
+        let outcome = match stop {
+            None => Some(run.await),
+            Some(stop) => batch::until(stop, run).await,
+        };
+        let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
         self.answer(outcome, record)
     }
 
-    /// Finds the tool, checks the arguments, tries the call. `?` is the short circuit.
+    /// Serves the call; where its tool cannot, a substitute may, once.
     async fn run(&self, raw: Tamed, record: &mut OpenRecord<'_>) -> Outcome {
-        let slot = self.toolbox.find(&record.call.tool)?;
-        self.runs.admit(&record.call)?;
-        let policy = self.policy(&record.call.tool);
-        let arguments = check(raw?, &slot.schema, slot.entry.spec.effect, policy)?;
-        record.repairs.extend_from_slice(&arguments.repairs);
-        attempt(&slot, &arguments, Context::of(&record.call), policy, &self.reader).await
+        let Some(fallback) = self.fallbacks.get(&record.call.tool) else {
+            return self.serve(raw, None, record).await;
+        };
+        let spare = raw.as_ref().ok().cloned();
+        let failure = match self.serve(raw, None, record).await {
+            Err(failure) if fallback.helps(&failure) => failure,
+            outcome => return outcome,
+        };
+        let answer = match (&fallback.by, spare) {
+            (By::Value(value), _) => Ok(Output::json(value.clone())),
+            (By::Tool { name, mapping }, Some(raw)) => {
+                self.serve(tame(mapping.apply(raw)), Some(name), record).await
+            }
+            (By::Tool { .. }, None) => return Err(failure),
+        };
+        match answer {
+            Ok(output) => Ok(output.instead(fallback.by.name(), failure)),
+            Err(second) => Err(failure.and_of_its_substitute(fallback.by.name(), second)),
+        }
     }
 
-    /// The one exit: redact, speak, close.
+    /// Finds the tool, checks the arguments, tries the call. `?` is the short circuit.
+    async fn serve(
+        &self,
+        raw: Tamed,
+        substitute: Option<&str>,
+        record: &mut OpenRecord<'_>,
+    ) -> Outcome {
+        let OpenRecord { call, trail, started, .. } = record;
+        let tool = substitute.unwrap_or(&call.tool);
+        let raw = raw?;
+        let slot =
+            self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw)))?;
+        self.runs.admit(call, tool)?;
+        let policy = self.policy(tool);
+        let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;
+        let key = || CallKey::of(tool, arguments.value());
+        trail.key = self.runs.refuse(call, &policy.repeats, key)?.or(trail.key);
+        trail.repairs.extend_from_slice(&arguments.repairs);
+        let terms = attempt::Terms {
+            policy,
+            upstream: self.upstream(slot.entry.spec.upstream.as_deref()),
+            reader: &self.reader,
+            stragglers: &self.stragglers,
+            began: *started,
+            deadline: started.checked_add(self.policy(&call.tool).total_timeout),
+            draw: &|| self.dice.throw(),
+        };
+        attempt(&slot, &arguments, call, &terms, trail).await.map_err(|f| f.of_call(key))
+    }
+
+    /// The one exit: remember, redact, speak, close.
     fn answer(&self, outcome: Outcome, record: OpenRecord<'_>) -> Reply {
         let terms = self.terms(&record.call.tool);
+        let run = RunTerms {
+            rules: &self.policy(&record.call.tool).repeats,
+            dispositions: &self.dispositions,
+            tool: &record.call.tool,
+            was_dispatched: record.trail.attempts > 0,
+        };
+        let outcome = self.runs.settle(&record.call, outcome, record.trail.key, &run);
         let report = panics::catch(|| self.redactor.report(outcome, &terms))
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
-        self.runs.settle(&record.call, &report);
         record.close(speak(&*self.voice, self.max_error_bytes, report))
     }
+}
 
+impl Guard {
     fn policy(&self, tool: &str) -> &Policy {
-        self.policies.get(tool).unwrap_or(&self.policy)
+        self.policies.of(tool, || self.toolbox.upstream_of(tool))
+    }
+
+    fn upstream(&self, name: Option<&str>) -> &GateRules {
+        name.and_then(|name| self.upstreams.get(name)).unwrap_or(&self.upstream)
     }
 
     fn terms<'a>(&'a self, tool: &'a str) -> Terms<'a> {
@@ -90,7 +164,18 @@ impl Guard {
         Terms { tool, dispositions: &self.dispositions, max_output_bytes }
     }
 
-    /// The tools, to add to, enable, disable or pause while calls run.
+    /// What the guard would make of an error that a tool raised.
+    pub fn explain(&self, evidence: &Evidence) -> Explanation {
+        let terms = self.terms("tool");
+        explain_as(&self.reader, &self.redactor, &terms, &*self.voice, evidence)
+    }
+
+    /// Whether a tool's output is a failure that came as a success.
+    pub fn silent(&self, output: &str) -> Option<Silent> {
+        silent(&self.reader, output)
+    }
+
+    /// The tools, to add to, enable, disable or pause while calls run; and their breakers.
     pub fn toolbox(&self) -> &Toolbox {
         &self.toolbox
     }
@@ -105,8 +190,21 @@ impl Guard {
         self.journal.lost.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Forgets a run that ended, with the tools that were paused in it; `None` is the run of the
-    /// calls that name none.
+    /// Answers a call that a door cannot pass on to any tool, and records it like every other.
+    pub fn refuse(&self, mut call: Call, failure: Failure) -> Reply {
+        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
+        let record = self.journal.open(call, &raw, &self.redactor);
+        self.answer(Err(failure), record)
+    }
+
+    /// Attempts that did not stop when their time was up: how many still run, and how many came to
+    /// an end since, too late for their result.
+    pub fn stragglers(&self) -> (u64, u64) {
+        self.stragglers.counts()
+    }
+
+    /// Forgets a run that ended, with the tools that were paused in it and what failed; `None` is
+    /// the run of the calls that name none.
     pub fn end_run<'r>(&self, run: impl Into<Option<&'r str>>) {
         self.runs.end(run.into());
     }

@@ -12,11 +12,11 @@ use std::time::SystemTime;
 
 use tokio::time::Instant;
 
-pub(crate) use log::{batch_done, batch_starts};
+pub(crate) use log::{batch_done, batch_starts, breaker_opened, late_result};
 pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};
 
-use crate::attempt::panics;
+use crate::attempt::{Trail, panics};
 use crate::check::Tamed;
 use crate::redact::{Redactor, bounded};
 use crate::voice::Spoken;
@@ -53,7 +53,7 @@ impl Journal {
             call,
             started: Instant::now(),
             arguments,
-            repairs: Vec::new(),
+            trail: Trail::default(),
             open: true,
         }
     }
@@ -73,9 +73,9 @@ impl Journal {
 pub(crate) struct OpenRecord<'a> {
     journal: &'a Journal,
     pub(crate) call: Call,
-    /// What was mended in the arguments.
-    pub(crate) repairs: Vec<&'static str>,
-    started: Instant,
+    /// What was tried.
+    pub(crate) trail: Trail,
+    pub(crate) started: Instant,
     arguments: Option<String>,
     open: bool,
 }
@@ -84,13 +84,16 @@ impl OpenRecord<'_> {
     /// Writes what came of the call and gives its reply the call's id.
     pub(crate) fn close(mut self, spoken: Spoken) -> Reply {
         self.open = false;
-        log::ends(&self.call, &spoken.report);
+        let attempts = self.trail.attempts;
+        log::ends(&self.call, &spoken.report, &self.trail);
         let ending = match &spoken.report {
+            Report::Output(output) if output.instead.is_some() => Ending::Substituted,
             Report::Output(output) if output.problems.is_empty() => Ending::Succeeded,
             Report::Output(_) => Ending::Partial,
             Report::Failure(_) => Ending::Failed,
         };
-        if ending == Ending::Succeeded && self.journal.sinks.is_empty() {
+        let is_plain = self.trail.fault.is_none() && self.trail.silent.is_none();
+        if ending == Ending::Succeeded && is_plain && self.journal.sinks.is_empty() {
             // Nobody reads it: a success without sinks is a count.
             self.journal.memory.count(ending);
         } else {
@@ -98,25 +101,32 @@ impl OpenRecord<'_> {
             self.journal.take(&record);
         }
         let id = std::mem::take(&mut self.call.id);
-        Reply::new(id, std::mem::take(&mut self.call.tool), spoken)
+        Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
     }
 
     fn record(&mut self, ending: Ending, spoken: Option<&Spoken>) -> Record {
         let took = self.started.elapsed();
+        let trail = std::mem::take(&mut self.trail);
+        let failure = spoken.and_then(|spoken| spoken.report.cause());
         Record {
             id: self.call.id.clone(),
             run: self.call.run.clone(),
-            tool: spoken.and_then(|spoken| spoken.report.failure()).map_or_else(
+            tool: failure.map_or_else(
                 || bounded(&self.call.tool, 128).to_owned(),
                 |failure| failure.tool.clone(),
             ),
             started: SystemTime::now() - took,
             took,
             ending,
-            failure: spoken.and_then(|spoken| spoken.report.failure().cloned()),
+            failure: failure.cloned(),
+            substitute: spoken.and_then(|spoken| spoken.report.substitute().map(ToOwned::to_owned)),
+            attempts: trail.attempts,
+            tries: trail.tries,
+            fault: trail.fault,
+            silent: trail.silent,
             told: spoken.filter(|_| ending != Ending::Succeeded).map(|spoken| spoken.text.clone()),
             arguments: self.arguments.take(),
-            repairs: std::mem::take(&mut self.repairs),
+            repairs: trail.repairs,
             output_bytes: spoken.and_then(|spoken| match &spoken.report {
                 Report::Output(output) => Some(output.bytes),
                 Report::Failure(_) => None,

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! handle(call):  open record → run → redact → speak → close record
-//! run(call):     find → check → attempt (execute → classify → settle)
+//! run(call):     find → check → attempt (admit → execute → classify → settle → again?) → fallback, once
 //! ```
 //!
 //! | step | module | turns | into |
@@ -20,16 +20,21 @@
 //!
 //! Start at [`Guard::handle`].
 //!
-//! Guides by task: what an error means ([`guides::errors`]), secrets ([`guides::secrets`]).
+//! Guides by task: what an error means ([`guides::errors`]), secrets ([`guides::secrets`]), tools
+//! that are slow, flaky or gone ([`guides::holding_out`]), the file `breakfall.toml`
+//! ([`guides::configuration`]).
 
 mod attempt;
 mod call;
 mod check;
 mod classify;
 mod config;
+mod dice;
 mod error;
 mod expression;
 mod failure;
+mod fallback;
+mod fault;
 mod guard;
 mod journal;
 mod redact;
@@ -50,35 +55,44 @@ pub mod macros;
 
 /// Guides by task.
 pub mod guides {
+    #[doc = include_str!("../../../docs/configuration.md")]
+    pub mod configuration {}
     #[doc = include_str!("../../../docs/errors.md")]
     pub mod errors {}
     #[doc = include_str!("../../../docs/secrets.md")]
     pub mod secrets {}
+    #[doc = include_str!("../../../docs/holding-out.md")]
+    pub mod holding_out {}
 }
 
 pub use breakfall_macros::tool;
 
-pub use attempt::{Checking, Policy, Repair};
-pub use call::{Call, RawArguments};
+pub use attempt::{
+    BreakerRules, BreakerState, BudgetRules, Checking, GateRules, GateState, Policy, Repair,
+    RepeatRules, Retry, SilentRule, Trip, TripCause, Try,
+};
+pub use call::{Attachment, Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
 #[doc(hidden)]
 pub use classify::features;
 pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
-pub use config::Preset;
+pub use config::{Config, ConfigProblem, Preset};
 pub use error::Error;
 pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,
     MayPass, Outcome, Problem, Provenance, Reference,
 };
-pub use guard::{Guard, GuardBuilder};
+pub use fallback::Fallback;
+pub use fault::{Fault, Trouble, failure_of};
+pub use guard::{Batching, Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};
 pub use redact::{
-    Allowlist, FailureReport, ItemReport, OutputReport, RedactingStream, Redactor, Report,
-    SecretRule, Span,
+    Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
+    Report, SecretRule, Span,
 };
 pub use tool::{
-    BoxFuture, Context, Effect, Entry, IntoOutput, ItemProblem, Output, Tool, ToolSpec, blocking,
-    function, require_input,
+    BoxFuture, Context, Effect, Entry, Held, IntoOutput, ItemProblem, Output, Progress, Tool,
+    ToolSpec, blocking, blocking_with, function, function_with, require_input,
 };
-pub use toolbox::Toolbox;
-pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, Voice};
+pub use toolbox::{Scope, Toolbox};
+pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};

@@ -15,14 +15,17 @@ mod stream;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
+
 use marks::{GONE, MARK, fingerprint, keep_outside_of_marks, replaced};
-pub use report::{FailureReport, ItemReport, OutputReport, Report};
+pub use report::{FailureReport, InsteadReport, ItemReport, OutputReport, Report};
 pub use shapes::{Allowlist, SecretRule};
 use shapes::{BUILT_IN, Shapes};
 pub use stream::RedactingStream;
 
 use crate::classify;
 use crate::config::Dispositions;
+use crate::tool::Content;
 use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem};
 
 /// The most bytes of one text of a failure that are kept for the developer.
@@ -94,7 +97,15 @@ impl Redactor {
 
     /// Adds a rule of the user's own.
     pub fn add_rule(&mut self, rule: SecretRule) -> Result<(), Error> {
-        self.rules.push(rule);
+        self.add_rules([rule])
+    }
+
+    /// Adds rules of the user's own. They are compiled together, once.
+    pub fn add_rules(&mut self, rules: impl IntoIterator<Item = SecretRule>) -> Result<(), Error> {
+        self.rules.extend(rules);
+        if self.rules.is_empty() {
+            return Ok(());
+        }
         let announced = self.rules.iter().map(SecretRule::announced);
         self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?, &[])));
         Ok(())
@@ -175,22 +186,49 @@ impl Redactor {
             })
             .collect();
         let items = output.items;
+        let instead = output.instead.take().map(|instead| {
+            let by = instead.by.map(|name| self.name(name, NAME));
+            Box::new(InsteadReport { by, of: self.failure(instead.of, terms) })
+        });
+        let payload = match &mut output.content {
+            Content::Payload(payload, _) => Some(self.payload(std::mem::take(payload))),
+            Content::Text(_) | Content::Json(_) => None,
+        };
         let mut text = output.into_text();
         let bytes = text.len();
         self.without_values(&mut text);
-        OutputReport { text: cut_middle(text, terms.max_output_bytes), bytes, problems, items }
+        let text = cut_middle(text, terms.max_output_bytes);
+        OutputReport { text, bytes, problems, items, payload, instead }
+    }
+
+    /// A payload is passed on to the letter but for what was registered.
+    fn payload(&self, payload: Box<RawValue>) -> Box<RawValue> {
+        if !self.values.iter().any(|value| payload.get().contains(value.as_str())) {
+            return payload;
+        }
+        let mut text = Box::<str>::from(payload).into_string();
+        self.without_values(&mut text);
+        // A value that is not within a text may tear the JSON apart: then nothing passes.
+        RawValue::from_string(text).unwrap_or_default()
     }
 
     fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
         let mut facts = failure.into_facts();
         let tool = self.name(bounded(terms.tool, 1024).to_owned(), NAME);
         let (message, removed) = clean::readable(self.clean(facts.message, KEPT));
+        // A substitute has none of its own.
+        let substitute = facts.substitute.take().map(|substitute| {
+            let (tool, mut failure) = *substitute;
+            failure.facts_mut().substitute = None;
+            Box::new(self.failure(failure, &Terms { tool: &tool, ..*terms }))
+        });
         let chain = facts.source.take().map(|source| self.chain(&*source, &message));
         facts.message = message;
         facts.detail = self.detail(facts.detail);
         facts.resource = facts.resource.map(|resource| self.name(resource, 256));
         facts.backtrace = facts.backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT));
         FailureReport {
+            substitute,
             chain: chain.unwrap_or_default(),
             removed_characters: removed,
             ..FailureReport::of(facts, tool, terms)

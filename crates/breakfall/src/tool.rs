@@ -3,20 +3,25 @@
 mod function;
 mod input;
 mod output;
+mod progress;
 
 use std::fmt;
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use function::{blocking, function};
+pub use function::{blocking, blocking_with, function, function_with};
 pub use input::require_input;
+pub(crate) use output::Content;
 pub use output::{IntoOutput, ItemProblem, Output};
+pub use progress::{Held, Progress};
+pub(crate) use progress::{Stragglers, Watch};
 
-use crate::{Arguments, Call, Error, Outcome};
+use crate::{Arguments, Attachment, Error, Outcome};
 
 /// A future on the heap, as tools return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -52,16 +57,26 @@ pub struct Context<'a> {
     pub tool: &'a str,
     /// The run, when the caller named one.
     pub run: Option<&'a str>,
+    /// What the door handed over beside the arguments.
+    pub attachment: Option<&'a Attachment>,
+    pub(crate) watch: &'a Watch,
 }
 
-impl<'a> Context<'a> {
-    pub(crate) fn of(call: &'a Call) -> Self {
-        Self { id: &call.id, tool: &call.tool, run: call.run.as_deref() }
+impl Context<'_> {
+    /// The tool's line to who waits for it: says that work goes on, and hears whether anybody
+    /// still wants it.
+    pub fn progress(&self) -> Progress {
+        self.watch.progress(self.tool, self.id)
+    }
+
+    /// Says that what comes of this attempt was made on purpose.
+    pub(crate) fn mark_fault(&self, fault: &'static str) {
+        self.progress().mark_fault(fault);
     }
 }
 
 /// May a call be repeated? Unknown counts as `Once`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Changes nothing.
@@ -108,6 +123,9 @@ pub struct ToolSpec {
     pub input_schema: Value,
     /// May a call be repeated?
     pub effect: Effect,
+    /// The upstream it belongs to, whose breaker, places and budget it shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<String>,
 }
 
 impl ToolSpec {
@@ -118,6 +136,7 @@ impl ToolSpec {
             description: description.into(),
             input_schema: serde_json::json!({ "type": "object" }),
             effect: Effect::Once,
+            upstream: None,
         }
     }
 
@@ -130,6 +149,12 @@ impl ToolSpec {
     /// Says whether a call may be repeated.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
+        self
+    }
+
+    /// Says to which upstream it belongs.
+    pub fn upstream(mut self, upstream: impl Into<String>) -> Self {
+        self.upstream = Some(upstream.into());
         self
     }
 
@@ -165,6 +190,12 @@ impl Entry {
     /// Says whether a call may be repeated.
     pub fn effect(mut self, effect: Effect) -> Self {
         self.spec.effect = effect;
+        self
+    }
+
+    /// Says to which upstream it belongs.
+    pub fn upstream(mut self, upstream: impl Into<String>) -> Self {
+        self.spec.upstream = Some(upstream.into());
         self
     }
 

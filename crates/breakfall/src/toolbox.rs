@@ -10,9 +10,10 @@ use arc_swap::ArcSwap;
 
 pub(crate) use nearest::nearest;
 
+use crate::attempt::{Breaker, Gate, GateRules, GateState};
 use crate::check::Schema;
 use crate::tool::Entry;
-use crate::{Block, Detail, Error, Failure, FailureKind, ToolSpec};
+use crate::{Block, Detail, Effect, Error, Failure, FailureKind, ToolSpec};
 
 /// How many names an unknown tool is answered with at most.
 const LISTED: usize = 10;
@@ -39,13 +40,30 @@ const FEW: usize = 20;
 pub struct Toolbox {
     /// Readers take a snapshot; writers replace it, one at a time.
     tools: ArcSwap<BTreeMap<String, Arc<Slot>>>,
+    upstreams: ArcSwap<BTreeMap<String, Arc<Gate>>>,
     writing: Mutex<()>,
+    fit: Option<Fit>,
+}
+
+/// What is done to every tool that comes in, now or later.
+pub(crate) type Fit = Box<dyn Fn(Entry) -> Entry + Send + Sync>;
+
+/// Whose gate is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'n> {
+    /// A tool's.
+    Tool(&'n str),
+    /// An upstream's, which all its tools share.
+    Upstream(&'n str),
 }
 
 /// A tool in its place, with whether it may be called.
 pub(crate) struct Slot {
     pub(crate) entry: Entry,
     pub(crate) schema: Schema,
+    pub(crate) gate: Arc<Gate>,
+    /// The gate of its upstream.
+    pub(crate) upstream: Option<Arc<Gate>>,
     state: AtomicU8,
 }
 
@@ -54,6 +72,18 @@ const DISABLED: u8 = 1;
 const PAUSED: u8 = 2;
 
 impl Slot {
+    /// The gate whose budget counts, with its rules.
+    pub(crate) fn budget<'a>(
+        &'a self,
+        own: &'a GateRules,
+        upstream: &'a GateRules,
+    ) -> (&'a Gate, &'a GateRules) {
+        match &self.upstream {
+            Some(gate) => (gate, upstream),
+            None => (&self.gate, own),
+        }
+    }
+
     fn block(&self) -> Option<Block> {
         match self.state.load(Ordering::Relaxed) {
             DISABLED => Some(Block::Disabled),
@@ -69,6 +99,11 @@ impl Toolbox {
         Self::default()
     }
 
+    /// An empty toolbox that fits every tool which comes in.
+    pub(crate) fn fitting(fit: Fit) -> Self {
+        Self { fit: Some(fit), ..Self::default() }
+    }
+
     /// Adds a tool. Its schema is compiled here, once.
     pub fn add(&self, entry: Entry) -> Result<(), Error> {
         self.add_all([entry])
@@ -76,21 +111,73 @@ impl Toolbox {
 
     /// Adds tools, all or none.
     pub fn add_all(&self, entries: impl IntoIterator<Item = Entry>) -> Result<(), Error> {
-        let mut slots = Vec::new();
-        for mut entry in entries {
-            named_well(&entry.spec.name)?;
-            let schema = Schema::compile(&mut entry.spec)?;
-            slots.push(Arc::new(Slot { entry, schema, state: AtomicU8::new(ENABLED) }));
-        }
+        let slots: Vec<Slot> =
+            entries.into_iter().map(|entry| self.slotted(entry)).collect::<Result<_, _>>()?;
         self.change(|tools| {
             for slot in slots {
                 let name = slot.entry.spec.name.clone();
-                if tools.insert(name.clone(), slot).is_some() {
+                if tools.insert(name.clone(), Arc::new(slot)).is_some() {
                     return Err(Error::DuplicateTool { name });
                 }
             }
             Ok(())
         })
+    }
+
+    /// The tools of an upstream are these from now on. Those that were there before keep their
+    /// breakers and their places, those that are gone are taken out. Gives back what cannot be
+    /// used, and why; the rest is in its place.
+    pub fn replace(
+        &self,
+        upstream: &str,
+        entries: impl IntoIterator<Item = Entry>,
+    ) -> Vec<(String, Error)> {
+        let mut refused = Vec::new();
+        let mut slots = Vec::new();
+        for entry in entries {
+            let name = entry.spec.name.clone();
+            match self.slotted(entry.upstream(upstream)) {
+                Ok(slot) => slots.push(slot),
+                Err(error) => refused.push((name, error)),
+            }
+        }
+        let changed = self.change(|tools| {
+            let is_its = |slot: &Slot| slot.entry.spec.upstream.as_deref() == Some(upstream);
+            let mut before = BTreeMap::new();
+            tools.retain(|name, slot| {
+                let stays = !is_its(slot);
+                if !stays {
+                    before.insert(name.clone(), Arc::clone(slot));
+                }
+                stays
+            });
+            for mut slot in slots {
+                let name = slot.entry.spec.name.clone();
+                if tools.contains_key(&name) {
+                    refused.push((name.clone(), Error::DuplicateTool { name }));
+                    continue;
+                }
+                if let Some(old) = before.get(&name) {
+                    slot.gate = Arc::clone(&old.gate);
+                    slot.state = AtomicU8::new(old.state.load(Ordering::Relaxed));
+                }
+                tools.insert(name, Arc::new(slot));
+            }
+            Ok(())
+        });
+        debug_assert!(changed.is_ok(), "nothing in the change fails");
+        refused
+    }
+
+    fn slotted(&self, entry: Entry) -> Result<Slot, Error> {
+        let mut entry = match &self.fit {
+            Some(fit) => fit(entry),
+            None => entry,
+        };
+        named_well(&entry.spec.name)?;
+        let schema = Schema::compile(&mut entry.spec)?;
+        let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
+        Ok(Slot { entry, schema, gate: Arc::default(), upstream, state: AtomicU8::new(ENABLED) })
     }
 
     /// Takes a tool out. Calls that run go on.
@@ -115,10 +202,68 @@ impl Toolbox {
         self.set(name, PAUSED)
     }
 
+    /// What a gate does now: its breaker with why it opened, how many run and wait.
+    pub fn gate(&self, scope: Scope<'_>) -> Result<GateState, Error> {
+        self.at_gate(scope, Gate::state)
+    }
+
+    /// Opens a breaker by hand: every call is held back until it is closed or reset.
+    pub fn open_breaker(&self, scope: Scope<'_>) -> Result<(), Error> {
+        self.at_gate(scope, |gate| gate.change_breaker(Breaker::hold))
+    }
+
+    /// Closes a breaker by hand: calls are let through from now on, as long as they go well.
+    pub fn close_breaker(&self, scope: Scope<'_>) -> Result<(), Error> {
+        self.at_gate(scope, |gate| gate.change_breaker(Breaker::close))
+    }
+
+    /// Closes a breaker and forgets why it ever opened.
+    pub fn reset_breaker(&self, scope: Scope<'_>) -> Result<(), Error> {
+        self.at_gate(scope, |gate| gate.change_breaker(Breaker::reset))
+    }
+
+    fn at_gate<T>(&self, scope: Scope<'_>, act: impl FnOnce(&Gate) -> T) -> Result<T, Error> {
+        match scope {
+            Scope::Tool(name) => Ok(act(&self.slot(name)?.gate)),
+            Scope::Upstream(name) => {
+                let upstreams = self.upstreams.load();
+                let no_such = || Error::NoSuchUpstream { name: name.to_owned() };
+                Ok(act(upstreams.get(name).ok_or_else(no_such)?))
+            }
+        }
+    }
+
+    /// The gate of an upstream, which is the same for all its tools.
+    fn upstream(&self, name: &str) -> Arc<Gate> {
+        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gate) = self.upstreams.load().get(name) {
+            return Arc::clone(gate);
+        }
+        let mut upstreams = BTreeMap::clone(&self.upstreams.load());
+        let gate = Arc::clone(upstreams.entry(name.to_owned()).or_default());
+        self.upstreams.store(Arc::new(upstreams));
+        gate
+    }
+
     /// The specs of the tools that may be called now, by name.
     pub fn callable(&self) -> Vec<ToolSpec> {
         let tools = self.tools.load();
         tools.values().filter(|s| s.block().is_none()).map(|s| s.entry.spec.clone()).collect()
+    }
+
+    /// Whether there is a tool of that name, callable or not.
+    pub fn knows(&self, name: &str) -> bool {
+        self.tools.load().contains_key(name)
+    }
+
+    /// Whether a tool's calls may be repeated.
+    pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
+        self.tools.load().get(name).map(|slot| slot.entry.spec.effect)
+    }
+
+    /// The upstream that a tool belongs to.
+    pub(crate) fn upstream_of(&self, name: &str) -> Option<String> {
+        self.tools.load().get(name).and_then(|slot| slot.entry.spec.upstream.clone())
     }
 
     /// The tool of that exact name. A near miss is suggested and never executed.
@@ -134,10 +279,13 @@ impl Toolbox {
     }
 
     fn set(&self, name: &str, state: u8) -> Result<(), Error> {
-        let tools = self.tools.load();
-        let slot = tools.get(name).ok_or_else(|| Error::NoSuchTool { name: name.to_owned() })?;
-        slot.state.store(state, Ordering::Relaxed);
+        self.slot(name)?.state.store(state, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn slot(&self, name: &str) -> Result<Arc<Slot>, Error> {
+        let no_such = || Error::NoSuchTool { name: name.to_owned() };
+        self.tools.load().get(name).map(Arc::clone).ok_or_else(no_such)
     }
 
     fn change(

@@ -13,13 +13,13 @@ pub use json::Json;
 pub use llmproc::Llmproc;
 pub use openagents::Openagents;
 pub use plain::Plain;
-pub use reply::Reply;
 pub(crate) use reply::Spoken;
+pub use reply::{Reply, StopReason};
 pub use sidekick::Sidekick;
 
 use crate::attempt::panics;
 use crate::redact::cut_middle;
-use crate::{FailureReport, OutputReport, Report};
+use crate::{FailureReport, InsteadReport, OutputReport, Report};
 
 /// Speaks to the model.
 pub trait Voice: Send + Sync {
@@ -29,6 +29,11 @@ pub trait Voice: Send + Sync {
     /// Words for what failed beside an output.
     fn partial(&self, output: &OutputReport) -> String {
         plain::partial(output)
+    }
+
+    /// Words for a substitute that answered.
+    fn instead(&self, instead: &InsteadReport) -> String {
+        plain::instead(instead)
     }
 
     /// Output and error as one text, where a voice has a form of its own for them.
@@ -41,10 +46,7 @@ pub trait Voice: Send + Sync {
 /// What is said of a report. A voice that panics is replaced by ours.
 pub(crate) fn speak(voice: &dyn Voice, max_bytes: usize, mut report: Report) -> Spoken {
     let told = match &report {
-        Report::Output(output) if output.problems.is_empty() => None,
-        Report::Output(output) => {
-            Some(panics::catch(|| voice.partial(output)).unwrap_or_else(|_| plain::partial(output)))
-        }
+        Report::Output(output) => beside(voice, output),
         Report::Failure(failure) => Some(
             panics::catch(|| voice.failure(failure)).unwrap_or_else(|_| Plain.failure(failure)),
         ),
@@ -60,4 +62,18 @@ pub(crate) fn speak(voice: &dyn Voice, max_bytes: usize, mut report: Report) -> 
     };
     let framed = panics::catch(|| voice.frame(output.as_deref(), error.as_deref())).unwrap_or(None);
     Spoken::new(framed, output, error, is_error, report)
+}
+
+/// What is said beside an output: who answered, and what failed.
+fn beside(voice: &dyn Voice, output: &OutputReport) -> Option<String> {
+    let instead = output.instead.as_deref().map(|instead| {
+        panics::catch(|| voice.instead(instead)).unwrap_or_else(|_| plain::instead(instead))
+    });
+    let partial = (!output.problems.is_empty()).then(|| {
+        panics::catch(|| voice.partial(output)).unwrap_or_else(|_| plain::partial(output))
+    });
+    match (instead, partial) {
+        (Some(instead), Some(partial)) => Some(format!("{instead}\n{partial}")),
+        (instead, partial) => instead.or(partial),
+    }
 }

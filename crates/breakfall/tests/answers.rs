@@ -93,7 +93,7 @@ async fn a_read_only_tool_that_hangs_took_no_effect() {
     let guard = Guard::builder().tool(Script::new("t").hangs().tool()).build().unwrap();
     let reply = guard.handle(call("t")).await;
     assert!(
-        reply.text.starts_with("`t` gave no answer within 30 s.\nCall it again"),
+        reply.text.starts_with("`t` gave no answer within 55 s (2 attempts).\nCall it again"),
         "{}",
         reply.text
     );
@@ -266,6 +266,7 @@ async fn a_paused_tool_is_out_for_the_rest_of_its_run_alone() {
     let (tool, calls) = Script::new("t").fails(FailureKind::Network).counted();
     let guard = Guard::builder()
         .tool(tool)
+        .policy(Policy::bare())
         .disposition(FailureKind::Network, Disposition::Pause)
         .build()
         .unwrap();

@@ -387,8 +387,15 @@ async fn escape_sequences_of_a_tool_reach_no_model() {
 
 #[tokio::test]
 async fn a_call_that_never_arrived_took_no_effect_and_one_that_crashed_may_have() {
-    let refused = Failure::network("connect: connection refused");
-    assert!(!reply_to(Preset::Breakfall, "t", refused).await.text.contains("taken effect"));
+    let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+    for never_arrived in [Failure::from(refused()), Failure::network("no program").not_dispatched()]
+    {
+        let text = reply_to(Preset::Breakfall, "t", never_arrived).await.text;
+        assert!(!text.contains("taken effect"), "{text}");
+    }
+    // Words may tell of a later step than the first.
+    let said = Failure::network("connect: connection refused");
+    assert!(reply_to(Preset::Breakfall, "t", said).await.text.contains("taken effect"));
     let crashed = Failure::http(502, "bad gateway");
     let text = reply_to(Preset::Breakfall, "t", crashed).await.text;
     assert!(text.contains("HTTP 502; it may have taken effect.\nCheck its result"), "{text}");
@@ -414,6 +421,7 @@ async fn a_pause_outside_of_runs_can_be_lifted() {
     let (tool, calls) = Script::new("t").fails(FailureKind::Network).counted();
     let guard = Guard::builder()
         .tool(tool)
+        .policy(breakfall::Policy::bare())
         .disposition(FailureKind::Network, breakfall::Disposition::Pause)
         .build()
         .unwrap();

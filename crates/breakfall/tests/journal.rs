@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use breakfall::{Call, Counts, FailureKind, Guard};
+use breakfall::{Call, Counts, FailureKind, Guard, Policy};
 use breakfall_test::Script;
 
 #[tokio::test]
@@ -20,7 +20,7 @@ async fn counts_are_exact_by_tool_and_type() {
     assert_eq!(seen, [("a:IoError", 1), ("a:NotFound", 1), ("b:Timeout", 2), ("c:UnknownTool", 1)]);
     assert_eq!(
         guard.journal().counts(),
-        Counts { succeeded: 2, partial: 0, failed: 5, abandoned: 0 }
+        Counts { succeeded: 2, partial: 0, substituted: 0, failed: 5, abandoned: 0 }
     );
 }
 
@@ -52,6 +52,7 @@ async fn samples_are_bounded_in_number_and_bytes_and_the_newest_stay() {
     let guard = Guard::builder()
         .tool(Script::new("big").errs(&big).tool())
         .tool(Script::new("small").fails(FailureKind::NotFound).tool())
+        .policy(Policy::bare())
         .samples(50, 40_000)
         .build()
         .unwrap();
@@ -80,7 +81,7 @@ async fn names_that_a_model_invents_fill_no_memory_and_lose_no_count() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn counts_are_exact_from_many_tasks() {
     let tool = Script::new("t").fails(FailureKind::Network).tool();
-    let guard = Arc::new(Guard::builder().tool(tool).build().unwrap());
+    let guard = Arc::new(Guard::builder().policy(Policy::bare()).tool(tool).build().unwrap());
     let tasks: Vec<_> = (0..50)
         .map(|_| {
             let guard = Arc::clone(&guard);

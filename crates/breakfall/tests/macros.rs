@@ -73,3 +73,28 @@ async fn the_tools_answer() {
 fn what_is_no_tool_is_refused_with_what_is_accepted() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
+
+/// Counts slowly.
+#[tool(effect = "read_only")]
+async fn count(to: u32, progress: breakfall::Progress) -> Result<u32, Failure> {
+    for _ in 0..to {
+        tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+        progress.tick();
+    }
+    Ok(to)
+}
+
+#[tool]
+fn is_wanted(progress: breakfall::Progress) -> Result<bool, Failure> {
+    Ok(progress.is_wanted())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_that_asks_for_it_tells_its_progress_and_no_model_sees_that() {
+    let spec = count().spec().clone();
+    assert_eq!(spec.input_schema["required"], json!(["to"]));
+    let guard = Guard::builder().tools([count(), is_wanted()]).build().unwrap();
+    let reply = guard.handle(Call::new("1", "count", r#"{"to": 2}"#)).await;
+    assert_eq!((reply.text.as_str(), reply.attempts), ("2", 1));
+    assert_eq!(guard.handle(Call::new("2", "is_wanted", "{}")).await.text, "true");
+}

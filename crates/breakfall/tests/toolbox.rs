@@ -130,3 +130,18 @@ fn bad_names_are_refused_with_the_reason() {
     let toolbox = Guard::builder().build().unwrap();
     assert!(toolbox.toolbox().pause("none").is_err());
 }
+
+#[tokio::test]
+async fn the_tools_of_an_upstream_are_replaced_as_a_whole_and_keep_their_breakers() {
+    let guard = guard(&["own"]);
+    let tool = |name: &str| Script::new(name).answers("ok").tool();
+    assert!(guard.toolbox().replace("s", [tool("a"), tool("b")]).is_empty());
+    guard.toolbox().open_breaker(breakfall::Scope::Tool("a")).unwrap();
+    let refused = guard.toolbox().replace("s", [tool("a"), tool("c"), tool("own"), tool("x y")]);
+    let names: Vec<_> = refused.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["x y", "own"]);
+    let names: Vec<_> = guard.toolbox().callable().into_iter().map(|spec| spec.name).collect();
+    assert_eq!(names, ["a", "c", "own"]);
+    let reply = guard.handle(Call::new("1", "a", "{}")).await;
+    assert_eq!(reply.kind(), Some(FailureKind::Unavailable));
+}

@@ -1,51 +1,135 @@
 //! Runs a tool once: panics are caught, time is kept, a task of its own where it needs one.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::clock;
 use super::panics::{self, Caught};
-use super::policy::Policy;
-use crate::tool::{Context, Entry, Place};
-use crate::{Arguments, Detail, Failure, FailureKind, Outcome};
+use crate::tool::{Context, Entry, Place, Progress, Stragglers, Watch};
+use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome};
+
+/// How long an attempt may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Since it began, or since the tool last said that its work goes on.
+    pub(super) attempt: Duration,
+    /// In any case, and the call's whole time, to be told.
+    pub(super) left: Option<(Duration, Duration)>,
+}
+
+/// How long a task that was told to stop is waited for.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// How often a clock that stands is looked at.
+const STANDING: Duration = Duration::from_millis(100);
+
+/// What came of an attempt.
+pub(super) struct Executed {
+    pub(super) outcome: Outcome,
+    /// The trouble made on purpose.
+    pub(super) fault: Option<&'static str>,
+    /// It did not stop when its time was up.
+    pub(super) straggles: bool,
+    /// How long the clock stood.
+    pub(super) held: Duration,
+}
 
 pub(super) async fn execute(
     entry: &Entry,
     arguments: &Arguments,
-    context: Context<'_>,
-    policy: &Policy,
-) -> Outcome {
-    match entry.place {
+    call: &Call,
+    limits: Limits,
+    stragglers: &Arc<Stragglers>,
+) -> Executed {
+    let watch = Watch::new(stragglers);
+    let leaving = Leaving(&watch);
+    let context = Context {
+        id: &call.id,
+        tool: &entry.spec.name,
+        run: call.run.as_deref(),
+        attachment: call.attachment.as_ref(),
+        watch: &watch,
+    };
+    let outcome = match entry.place {
         Place::Inline => {
-            within(policy.attempt_timeout, Caught::new(|| entry.tool.call(arguments, context)))
-                .await
+            within(limits, &watch, Caught::new(|| entry.tool.call(arguments, context))).await
         }
-        Place::Task => within(policy.attempt_timeout, on_a_task(entry, arguments, context)).await,
+        Place::Task => within(limits, &watch, on_a_task(entry, arguments, context)).await,
+    };
+    drop(leaving);
+    let is_left = watch.straggles() && !stops_within(GRACE, &watch).await;
+    Executed { outcome, fault: watch.fault(), straggles: is_left, held: watch.held() }
+}
+
+/// Whether what was told to stop does so in a moment.
+async fn stops_within(grace: Duration, watch: &Watch) -> bool {
+    let step = grace / 20;
+    for _ in 0..20 {
+        let Some(timer) = clock::timer(step) else { return false };
+        timer.await;
+        if !watch.straggles() {
+            return true;
+        }
+    }
+    false
+}
+
+/// However an attempt ends, also when it is dropped: nobody waits for it any more.
+struct Leaving<'a>(&'a Watch);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 
 /// Polls first and arms the timer only for work that is not done at once.
-async fn within(limit: Duration, work: impl Future<Output = Outcome>) -> Outcome {
+async fn within(limits: Limits, watch: &Watch, work: impl Future<Output = Outcome>) -> Outcome {
     let mut work = pin!(work);
     let first = std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
     if let Poll::Ready(outcome) = first {
         return outcome;
     }
-    // Without a runtime, or in one without timers, there is no deadline; a call that works must
-    // not fail for that.
-    let timer = tokio::runtime::Handle::try_current()
-        .ok()
-        .and_then(|_| panics::catch(|| Box::pin(tokio::time::sleep(limit))).ok());
-    let Some(mut timer) = timer else { return work.await };
-    std::future::poll_fn(|cx| match work.as_mut().poll(cx) {
-        Poll::Ready(outcome) => Poll::Ready(outcome),
-        Poll::Pending => timer
-            .as_mut()
-            .poll(cx)
-            .map(|()| Err(Failure::found(FailureKind::Timeout, Detail::Elapsed(limit)))),
+    let began = Instant::now();
+    // How long it may still work, and how long it has.
+    let left = || {
+        let (all, lately, stands) = watch.worked(began);
+        let left = limits.attempt.saturating_sub(lately);
+        let left = limits.left.map_or(left, |(total, _)| left.min(total.saturating_sub(all)));
+        // While the clock stands it is only looked at now and then.
+        (if stands { left.max(STANDING) } else { left }, all)
+    };
+    let Some(mut timer) = clock::timer(left().0) else { return work.await };
+    std::future::poll_fn(|cx| {
+        loop {
+            if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+                return Poll::Ready(outcome);
+            }
+            if timer.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            let (left, worked) = left();
+            if left.is_zero() {
+                return Poll::Ready(Err(elapsed(limits, worked)));
+            }
+            timer.as_mut().reset(Instant::now() + left);
+        }
     })
     .await
+}
+
+/// The limit that was reached, as the user set it: the same failure is told in the same words.
+fn elapsed(limits: Limits, spent: Duration) -> Failure {
+    let limit = match limits.left {
+        Some((left, total)) if spent >= left => total,
+        _ => limits.attempt,
+    };
+    Failure::found(FailureKind::Timeout, Detail::Elapsed(limit))
 }
 
 /// The tool on a task of its own. When its time is up the task is told to stop, and left behind
@@ -58,21 +142,53 @@ async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -
     let arguments = arguments.copied();
     let (id, name, run) =
         (context.id.to_owned(), context.tool.to_owned(), context.run.map(ToOwned::to_owned));
+    let attachment = context.attachment.cloned();
+    let progress = context.progress();
+    let elsewhere = progress.elsewhere();
     let task = runtime.spawn(async move {
-        let context = Context { id: &id, tool: &name, run: run.as_deref() };
-        Caught::new(|| tool.call(&arguments, context)).await
+        let watch = Watch::sharing(progress);
+        let context = Context {
+            id: &id,
+            tool: &name,
+            run: run.as_deref(),
+            attachment: attachment.as_ref(),
+            watch: &watch,
+        };
+        let outcome = Caught::new(|| tool.call(&arguments, context)).await;
+        elsewhere.done();
+        outcome
     });
     Stopping(task).await
 }
 
+/// Runs a function on a thread kept for work that blocks.
+pub(crate) async fn on_a_blocking_thread(
+    progress: Progress,
+    function: impl FnOnce() -> Outcome + Send + 'static,
+) -> Outcome {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        return panics::catch(function)?;
+    };
+    Stopping(runtime.spawn_blocking(move || {
+        if !progress.is_wanted() {
+            return Err(Failure::cancelled());
+        }
+        let elsewhere = progress.elsewhere();
+        let outcome = panics::catch(function).and_then(|outcome| outcome);
+        elsewhere.done();
+        outcome
+    }))
+    .await
+}
+
 /// A task that is told to stop when nobody waits for it any more.
-struct Stopping(tokio::task::JoinHandle<Outcome>);
+struct Stopping(JoinHandle<Outcome>);
 
 impl Future for Stopping {
     type Output = Outcome;
 
-    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Outcome> {
-        std::pin::Pin::new(&mut self.0).poll(cx).map(|joined| {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> Poll<Outcome> {
+        Pin::new(&mut self.0).poll(cx).map(|joined| {
             // The task catches its own panics: what is left is a runtime that shuts down.
             joined.unwrap_or_else(|_| Err(Failure::cancelled()))
         })

@@ -132,17 +132,3 @@ pub(crate) fn fault(panic: Failure) -> Failure {
     failure.facts_mut().backtrace = panic.into_facts().backtrace;
     failure
 }
-
-/// Runs a function on a thread kept for work that blocks.
-pub(crate) async fn on_a_blocking_thread(
-    function: impl FnOnce() -> Outcome + Send + 'static,
-) -> Outcome {
-    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-        return catch(function)?;
-    };
-    match runtime.spawn_blocking(move || catch(function)).await {
-        Ok(outcome) => outcome?,
-        // The thread catches its own panics: what is left is a runtime that shuts down.
-        Err(_) => Err(Failure::cancelled()),
-    }
-}

@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::repair::{self, Mended};
+use crate::attempt::CallKey;
 use crate::{Detail, Failure, FailureKind, Problem, RawArguments};
 
 /// How deep arguments may be nested.
@@ -25,18 +26,27 @@ pub(crate) fn tame(raw: RawArguments) -> Tamed {
 
 pub(super) struct Parsed {
     pub(super) value: Value,
+    /// The text it was read from, when that is what it says.
+    pub(super) text: Option<Box<str>>,
     pub(super) repairs: Vec<&'static str>,
 }
 
 pub(super) fn parse(
     raw: RawArguments,
+    tool: &str,
     max_bytes: usize,
     may_repair: bool,
 ) -> Result<Parsed, Failure> {
     match raw {
         RawArguments::Json(value) => bounded(value, max_bytes),
         RawArguments::Text(text) if text.len() > max_bytes => Err(too_large(text.len(), max_bytes)),
-        RawArguments::Text(text) => parse_text(&text, may_repair),
+        RawArguments::Text(text) => match parse_text(&text, may_repair) {
+            Ok(mut parsed) => {
+                parsed.text = parsed.repairs.is_empty().then(|| text.into_boxed_str());
+                Ok(parsed)
+            }
+            Err(failure) => Err(failure.of_call(|| CallKey::of_text(tool, &text))),
+        },
     }
 }
 
@@ -44,11 +54,13 @@ fn parse_text(text: &str, may_repair: bool) -> Result<Parsed, Failure> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         // Providers send nothing at all for a call without arguments.
-        return Ok(Parsed { value: no_arguments(), repairs: Vec::new() });
+        return Ok(Parsed { value: no_arguments(), text: None, repairs: Vec::new() });
     }
     let error = match serde_json::from_str(trimmed) {
-        Ok(Value::Null) => return Ok(Parsed { value: no_arguments(), repairs: Vec::new() }),
-        Ok(value) => return Ok(Parsed { value, repairs: Vec::new() }),
+        Ok(Value::Null) => {
+            return Ok(Parsed { value: no_arguments(), text: None, repairs: Vec::new() });
+        }
+        Ok(value) => return Ok(Parsed { value, text: None, repairs: Vec::new() }),
         Err(error) => error,
     };
     let cut_off =
@@ -57,7 +69,7 @@ fn parse_text(text: &str, may_repair: bool) -> Result<Parsed, Failure> {
         return Err(cut_off());
     }
     match repair::mend(trimmed) {
-        Mended::Whole(value, repairs) if may_repair => Ok(Parsed { value, repairs }),
+        Mended::Whole(value, repairs) if may_repair => Ok(Parsed { value, text: None, repairs }),
         Mended::CutOff => Err(cut_off()),
         Mended::TooDeep => Err(too_deep()),
         Mended::Whole(..) | Mended::Hopeless => Err(malformed(trimmed, &error)),
@@ -75,7 +87,7 @@ fn bounded(value: Value, max_bytes: usize) -> Result<Parsed, Failure> {
         return Err(too_large(bytes, max_bytes));
     }
     let value = if value.is_null() { no_arguments() } else { value };
-    Ok(Parsed { value, repairs: Vec::new() })
+    Ok(Parsed { value, text: None, repairs: Vec::new() })
 }
 
 /// Adds up the size of a value; false where it is nested deeper than `depth`.

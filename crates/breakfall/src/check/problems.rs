@@ -17,8 +17,8 @@ const SHOWN: usize = 60;
 /// How much of a value the redactor gets to see before it is cut short.
 pub(super) const SEEN: usize = 8 << 10;
 
-/// How many problems are worth telling.
-const PROBLEMS: usize = 20;
+/// How many problems are worth telling a model.
+pub(super) const PROBLEMS: usize = 20;
 
 /// Among how many names the nearest is looked for.
 const NAMES: usize = 1_000;
@@ -28,18 +28,32 @@ const OPTIONS: usize = 10;
 
 /// Every problem, in the order of the arguments.
 pub(super) fn all(schema: &Schema, value: &Value) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = Vec::new();
-    for error in schema.errors(value) {
-        one(schema, &error, value, &mut problems);
+    located(schema, value, PROBLEMS).into_iter().map(|(_, problem)| problem).collect()
+}
+
+/// Every problem with its place as a JSON pointer.
+pub(crate) fn located(schema: &Schema, value: &Value, most: usize) -> Vec<Located> {
+    let mut problems: Vec<Located> = Vec::new();
+    for error in schema.errors(value, most) {
+        one(schema, &error, value, most, &mut problems);
     }
     problems.dedup();
-    problems.truncate(PROBLEMS);
+    problems.truncate(most);
     problems
 }
 
-fn one(schema: &Schema, error: &ValidationError, value: &Value, problems: &mut Vec<Problem>) {
+/// Where, as a JSON pointer, and what.
+type Located = (String, Problem);
+
+fn one(
+    schema: &Schema,
+    error: &ValidationError,
+    value: &Value,
+    most: usize,
+    problems: &mut Vec<Located>,
+) {
     let at = error.instance_path().to_string();
-    let place = Place { pointer: &at, value, instance: error.instance() };
+    let place = Place { pointer: &at, value, instance: error.instance(), most };
     let parent = error.schema_path().to_string();
     let parent = parent.rsplit_once('/').map_or("", |(parent, _keyword)| parent);
     let context = schema.root().pointer(parent).unwrap_or(&Value::Null);
@@ -73,39 +87,44 @@ struct Place<'a> {
     pointer: &'a str,
     value: &'a Value,
     instance: &'a Value,
+    /// How many problems are worth telling.
+    most: usize,
 }
 
 impl Place<'_> {
-    fn problem(&self, expected: impl Into<String>) -> Problem {
-        Problem {
+    fn problem(&self, expected: impl Into<String>) -> Located {
+        let problem = Problem {
             path: path(self.pointer, self.value),
             expected: expected.into(),
             got: Some(shown(self.instance)),
             ..Problem::default()
-        }
+        };
+        (self.pointer.to_owned(), problem)
     }
 
-    fn inside(&self, name: &str) -> String {
+    /// The problem with what has or should have this name in here.
+    fn inside(&self, name: &str, problem: Problem) -> Located {
         let outer = path(self.pointer, self.value);
-        if outer.is_empty() { name.to_owned() } else { format!("{outer}.{name}") }
+        let shown = clip(name);
+        let path = if outer.is_empty() { shown } else { format!("{outer}.{shown}") };
+        let name = name.replace('~', "~0").replace('/', "~1");
+        (format!("{}/{name}", self.pointer), Problem { path, ..problem })
     }
 }
 
-fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut Vec<Problem>) {
+fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut Vec<Located>) {
     let expected = match kind {
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
             let wanted = context.get("properties").and_then(|all| all.get(name));
             let wanted = wanted.map_or_else(|| "a value".to_owned(), |s| describe(schema, s));
-            return out.push(Problem {
-                path: place.inside(name),
-                expected: format!("{wanted}; it is missing"),
-                ..Problem::default()
-            });
+            let expected = format!("{wanted}; it is missing");
+            return out.push(place.inside(name, Problem { expected, ..Problem::default() }));
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let some = unexpected.iter().take(PROBLEMS);
-            return out.extend(some.map(|name| superfluous(name, context, place)));
+            return out.extend(
+                unexpected.iter().take(place.most).map(|name| superfluous(name, context, place)),
+            );
         }
         Kind::Type { kind: TypeKind::Single(kind) } => article(kind.as_str()).to_owned(),
         Kind::Type { kind: TypeKind::Multiple(kinds) } => {
@@ -131,7 +150,9 @@ fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut 
         Kind::AnyOf { context: branches } | Kind::OneOfNotValid { context: branches } => {
             match meant(branches, place.pointer) {
                 Some(errors) => {
-                    return errors.iter().for_each(|error| one(schema, error, place.value, out));
+                    return errors
+                        .iter()
+                        .for_each(|error| one(schema, error, place.value, place.most, out));
                 }
                 None => describe(schema, context),
             }
@@ -147,7 +168,7 @@ fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut 
 }
 
 /// An argument that does not exist: the near miss named, or the accepted names listed.
-fn superfluous(name: &str, context: &Value, place: &Place) -> Problem {
+fn superfluous(name: &str, context: &Value, place: &Place) -> Located {
     let accepted: Vec<&str> = context
         .get("properties")
         .and_then(Value::as_object)
@@ -161,11 +182,11 @@ fn superfluous(name: &str, context: &Value, place: &Place) -> Problem {
         format!("only {}", listed.collect::<Vec<_>>().join(", "))
     };
     let got = place.instance.get(name).map(shown);
-    Problem { path: place.inside(&clip(name)), expected, got, nearest: near, remark: None }
+    place.inside(name, Problem { expected, got, nearest: near, ..Problem::default() })
 }
 
 /// What a schema accepts, in a few words.
-pub(super) fn describe(schema: &Schema, wanted: &Value) -> String {
+pub(crate) fn describe(schema: &Schema, wanted: &Value) -> String {
     describe_within(schema, wanted, 3)
 }
 

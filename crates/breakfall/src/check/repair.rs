@@ -5,6 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use super::Schema;
 use super::parse::MAX_DEPTH;
+use super::problems::PROBLEMS;
 
 /// The repair of an object or array that came as a string.
 pub(super) const STRINGIFIED: &str = "an object written as a string";
@@ -274,7 +275,7 @@ fn unicode(escape: &str) -> Result<(char, usize), Stop> {
 pub(super) fn unstring(value: &Value, schema: &Schema) -> Option<Value> {
     let mut mended = value.clone();
     let mut changed = false;
-    for error in schema.errors(value) {
+    for error in schema.errors(value, PROBLEMS) {
         let at = error.instance_path().to_string();
         let Some(place) = mended.pointer_mut(&at) else { continue };
         let Some(text) = place.as_str() else { continue };

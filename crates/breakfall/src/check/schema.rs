@@ -8,9 +8,6 @@ use crate::{Error, ToolSpec};
 /// Schemas come from strangers: how much memory one pattern may take.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// How many problems are worth telling.
-const PROBLEMS: usize = 20;
-
 /// How many schemas may apply to one value. A few lines of references to references reach
 /// billions.
 const STEPS: u64 = 20_000;
@@ -92,8 +89,9 @@ impl Schema {
     pub(super) fn errors<'a>(
         &'a self,
         value: &'a Value,
+        most: usize,
     ) -> impl Iterator<Item = ValidationError<'a>> {
-        self.validator.iter_errors(value).take(PROBLEMS)
+        self.validator.iter_errors(value).take(most)
     }
 
     pub(super) fn root(&self) -> &Value {

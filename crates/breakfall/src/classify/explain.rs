@@ -22,8 +22,22 @@ pub struct Explanation {
     pub told: String,
 }
 
-/// Explains an error as a guard with the defaults would take it.
+/// Explains an error as a guard with the defaults would take it; [`crate::Guard::explain`] as that
+/// guard does.
 pub fn explain(reader: &Reader, evidence: &Evidence) -> Explanation {
+    let dispositions = Dispositions::default();
+    let terms = Terms { tool: "tool", dispositions: &dispositions, max_output_bytes: usize::MAX };
+    explain_as(reader, &Redactor::default(), &terms, &Plain, evidence)
+}
+
+/// Explains an error on a guard's terms.
+pub(crate) fn explain_as(
+    reader: &Reader,
+    redactor: &Redactor,
+    terms: &Terms,
+    voice: &dyn Voice,
+    evidence: &Evidence,
+) -> Explanation {
     let reading = reader.read(evidence);
     let mut failure = Failure::new(reading.kind, Provenance::Unknown, evidence.text.to_owned());
     let facts = failure.facts_mut();
@@ -31,13 +45,10 @@ pub fn explain(reader: &Reader, evidence: &Evidence) -> Explanation {
     facts.resource = reading.resource;
     facts.status = reading.status;
     facts.wait = reading.wait;
-    let redactor = Redactor::default();
-    let dispositions = Dispositions::default();
-    let terms = Terms { tool: "tool", dispositions: &dispositions, max_output_bytes: usize::MAX };
     let words = reading.words.map(|words| redactor.clean(words, 80));
-    match redactor.report(Err(failure), &terms) {
+    match redactor.report(Err(failure), terms) {
         Report::Failure(failure) => Explanation {
-            told: Plain.failure(&failure),
+            told: voice.failure(&failure),
             failure: *failure,
             rule: reading.rule,
             words,

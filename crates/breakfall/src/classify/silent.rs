@@ -1,10 +1,25 @@
 //! Silent failures: what a tool returned as a success and is none. Structure decides, never
 //! words in passing.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use serde_json::Value;
 
 use super::read::{Evidence, Reader};
 use crate::FailureKind;
+use crate::tool::{Content, Output};
+
+/// The largest output that is looked at.
+const LARGE: usize = 256 << 10;
+
+/// JSON without any of these words tells of no failure, and need not be parsed to know it.
+static TELLING: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(["error", "exception", "fail", "false", "fatal", "traceback", "\"status", "\"code"])
+        .ok()
+});
 
 /// A failure that came as a success.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,15 +33,37 @@ pub struct Silent {
 /// Looks whether what a tool returned as a success is a failure.
 pub fn silent(reader: &Reader, text: &str) -> Option<Silent> {
     let trimmed = text.trim();
-    if trimmed.len() > 256 << 10 {
+    if trimmed.len() > LARGE {
         return None;
     }
-    let why = match serde_json::from_str::<Value>(trimmed) {
-        Ok(value) => in_value(&value)?,
-        Err(_) => in_prose(trimmed)?,
+    let why = match trimmed.as_bytes().first() {
+        Some(b'{' | b'[') if TELLING.as_ref().is_some_and(|words| !words.is_match(trimmed)) => {
+            return None;
+        }
+        Some(b'{' | b'[') => match serde_json::from_str::<Value>(trimmed) {
+            Ok(value) => in_value(&value)?,
+            Err(_) => in_prose(trimmed)?,
+        },
+        _ => in_prose(trimmed)?,
     };
-    let kind = reader.read(&Evidence { text: trimmed, ..Evidence::default() }).kind;
-    Some(Silent { kind, why })
+    Some(read(reader, trimmed, why))
+}
+
+/// Looks whether an output is a failure; one that is JSON already is not parsed again.
+pub(crate) fn silent_output(reader: &Reader, output: &Output) -> Option<Silent> {
+    match &output.content {
+        Content::Text(text) | Content::Payload(_, text) => silent(reader, text),
+        Content::Json(value) => {
+            let why = in_value(value)?;
+            let text = value.to_string();
+            (text.len() <= LARGE).then(|| read(reader, &text, why))
+        }
+    }
+}
+
+fn read(reader: &Reader, text: &str, why: String) -> Silent {
+    let kind = reader.read(&Evidence { text, ..Evidence::default() }).kind;
+    Silent { kind, why }
 }
 
 fn in_value(value: &Value) -> Option<String> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Detail, FailureKind};
+use super::{Detail, FailureKind, MayPass};
 
 /// Whose move it is, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -38,28 +38,56 @@ pub enum Advice {
     TellAPerson,
 }
 
+/// The facts that advice depends on.
+pub(crate) struct Standing<'a> {
+    pub(crate) kind: FailureKind,
+    pub(crate) detail: &'a Detail,
+    pub(crate) wait: Option<Duration>,
+    pub(crate) may_pass: MayPass,
+    pub(crate) may_have_taken_effect: bool,
+    pub(crate) times: u32,
+}
+
 impl Advice {
-    /// The one move that fits a failure of this kind with these facts.
-    pub(crate) fn of(
-        kind: FailureKind,
-        detail: &Detail,
-        wait: Option<Duration>,
-        may_have_taken_effect: bool,
-    ) -> Self {
+    /// The one move that fits a failure with these facts.
+    pub(crate) fn of(standing: &Standing<'_>) -> Self {
+        let first = Self::at_first(standing);
+        match first {
+            // It was told that before, and did not help.
+            Self::Repeat
+            | Self::RepeatOnce
+            | Self::Decide
+            | Self::LookFirst
+            | Self::DoThatFirst
+                if standing.times > 1 =>
+            {
+                Self::DoNotRepeat
+            }
+            advice => advice,
+        }
+    }
+
+    fn at_first(standing: &Standing<'_>) -> Self {
         use FailureKind as K;
-        let repeat = || wait.map_or(Self::Repeat, Self::RepeatAfter);
-        match kind {
-            K::Timeout | K::Network | K::Upstream | K::Cancelled if may_have_taken_effect => {
+        let repeat = || standing.wait.map_or(Self::Repeat, Self::RepeatAfter);
+        match standing.kind {
+            K::Timeout | K::Network | K::Upstream | K::Cancelled
+                if standing.may_have_taken_effect =>
+            {
                 Self::VerifyFirst
             }
-            K::UnknownTool if matches!(detail, Detail::Names { total: 0, .. }) => Self::GoOnWithout,
+            K::UnknownTool if matches!(standing.detail, Detail::Names { total: 0, .. }) => {
+                Self::GoOnWithout
+            }
             K::UnknownTool => Self::CallAnExistingTool,
-            K::Unavailable => wait.map_or(Self::GoOnWithout, Self::RepeatAfter),
+            K::Unavailable => standing.wait.map_or(Self::GoOnWithout, Self::RepeatAfter),
             K::Cancelled => Self::GoOnWithout,
             K::InvalidArguments => Self::CorrectTheArguments,
             K::TruncatedArguments => Self::SendLess,
             K::NotFound => Self::LookFirst,
             K::Precondition => Self::DoThatFirst,
+            // A lock that someone else holds for a while.
+            K::Conflict if standing.may_pass == MayPass::Yes => repeat(),
             K::Conflict | K::Execution => Self::Decide,
             K::Timeout | K::RateLimited | K::Network | K::Upstream => repeat(),
             K::InvalidOutput => Self::RepeatOnce,

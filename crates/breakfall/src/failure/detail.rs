@@ -36,10 +36,17 @@ pub enum Detail {
     },
     /// No answer within this time.
     Elapsed(Duration),
+    /// The server that runs the tool stopped.
+    Gone,
     /// The call was not even started.
     NotStarted,
-    /// The same call failed so many times.
-    Times(u32),
+    /// The same call failed again and again.
+    Repeated {
+        /// How often.
+        times: u32,
+        /// It was refused before: the run does not get on.
+        is_stalled: bool,
+    },
     /// The name of the credential to check.
     Credential(String),
 }
@@ -80,6 +87,14 @@ pub enum Block {
     PausedInRun,
     /// The tool itself said so.
     Declared,
+    /// The tool rests after failures.
+    BreakerOpen,
+    /// Its upstream rests after failures.
+    UpstreamBreakerOpen,
+    /// Too many calls wait for the tool.
+    QueueFull,
+    /// Too many calls wait for its upstream.
+    UpstreamQueueFull,
 }
 
 /// One thing wrong with the arguments.

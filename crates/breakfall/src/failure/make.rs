@@ -6,6 +6,7 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use super::{Block, Detail, Failure, FailureKind, Problem, Provenance, Source, backtrace_if_asked};
+use crate::attempt::CallKey;
 use crate::classify;
 
 /// What a tool says to the model on purpose.
@@ -115,6 +116,20 @@ impl Failure {
         Self::said(FailureKind::System, message)
     }
 
+    /// The tool's own words for the model; what they mean is read off them.
+    pub fn told(words: impl Into<String>) -> Self {
+        let mut failure = Self::said(FailureKind::Execution, words);
+        failure.0.is_unread = true;
+        failure
+    }
+
+    /// The server that runs the tool stopped before it answered.
+    pub fn gone(why: impl Into<String>) -> Self {
+        let mut failure = Self::new(FailureKind::Network, Provenance::Unknown, why.into());
+        failure.0.detail = Detail::Gone;
+        failure
+    }
+
     /// A failure by the HTTP status that a service answered with, and the body's words.
     pub fn http(status: u16, message: impl Into<String>) -> Self {
         let mut failure =
@@ -146,12 +161,25 @@ impl Failure {
         self
     }
 
+    /// Tells that the call never reached what does the work (the program did not start, the
+    /// connection was refused), so that it may be tried again whatever it does.
+    pub fn not_dispatched(mut self) -> Self {
+        self.0.not_dispatched = true;
+        self
+    }
+
     /// Tells the HTTP status, which decides the kind where nothing better is known.
     pub fn status_is(mut self, status: u16) -> Self {
         self.0.status = Some(status);
         if self.0.kind == FailureKind::Execution {
             self.0.kind = classify::http_status(status);
         }
+        self
+    }
+
+    /// Tells the JSON-RPC code that the words came with.
+    pub fn json_rpc_code_is(mut self, code: i64) -> Self {
+        self.0.json_rpc_code = Some(code);
         self
     }
 
@@ -233,8 +261,25 @@ impl Failure {
         Self::new(FailureKind::Broken, Provenance::Hidden, message.into())
     }
 
+    /// The same failure of a call that the loop guard knows again.
+    pub(crate) fn of_call(mut self, key: impl FnOnce() -> CallKey) -> Self {
+        self.0.key.get_or_insert_with(key);
+        self
+    }
+
+    /// The same failure, after a substitute failed, too.
+    pub(crate) fn and_of_its_substitute(mut self, name: Option<&str>, second: Self) -> Self {
+        self.0.substitute = name.map(|name| Box::new((name.to_owned(), second)));
+        self
+    }
+
+    /// A call that failed so many times in the same way, and is not run any more.
+    pub(crate) fn repeated(times: u32, is_stalled: bool) -> Self {
+        Self::found(FailureKind::Repeated, Detail::Repeated { times, is_stalled }).not_dispatched()
+    }
+
     /// A call of a batch that stopped before its turn.
     pub(crate) fn not_started() -> Self {
-        Self::found(FailureKind::Cancelled, Detail::NotStarted)
+        Self::found(FailureKind::Cancelled, Detail::NotStarted).not_dispatched()
     }
 }

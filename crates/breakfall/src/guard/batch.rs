@@ -1,39 +1,109 @@
 //! Many calls at once: parallel up to a limit, answered in their order.
 
+use std::pin::pin;
 use std::task::Poll;
+use std::vec::IntoIter;
 
-use futures_util::StreamExt;
+use futures_util::future::{FutureExt, Shared};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{StreamExt, future};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::Guard;
-use crate::check::tame;
-use crate::{Call, Failure, RawArguments, Reply, journal};
+use crate::tool::BoxFuture;
+use crate::{Call, Effect, Failure, Outcome, Reply, journal};
+
+/// Which calls of a batch run side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Batching {
+    /// All of them.
+    #[default]
+    Parallel,
+    /// Those that only read. One that changes something waits for those before it, and those
+    /// behind it wait for its end.
+    WritesInOrder,
+}
+
+/// Tells everybody who asks that the work is to stop.
+pub(super) type Stop<'s> = Shared<BoxFuture<'s, ()>>;
 
 impl Guard {
+    /// Answers a call, or stops it when `stop` is ready: then it is answered as cancelled.
+    ///
+    /// ```
+    /// # use breakfall::{Call, FailureKind, Guard, tool};
+    /// # /// Waits.
+    /// # #[tool]
+    /// # async fn wait() -> Result<(), breakfall::Failure> { std::future::pending().await }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), breakfall::Error> {
+    /// let guard = Guard::builder().tool(wait()).build()?;
+    /// let stop = tokio::time::sleep(std::time::Duration::from_millis(10));
+    /// let reply = guard.handle_until(Call::new("1", "wait", "{}"), stop).await;
+    /// assert_eq!(reply.kind(), Some(FailureKind::Cancelled));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn handle_until(&self, call: Call, stop: impl Future<Output = ()> + Send) -> Reply {
+        self.answer_until(call, Some(stop.boxed().shared())).await
+    }
+
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;
     /// after a fatal one the calls not yet started are answered as cancelled.
     pub async fn handle_all(&self, calls: Vec<Call>) -> Vec<Reply> {
+        self.answer_all(calls, None).await
+    }
+
+    /// Answers every call, or stops when `stop` is ready: what is done by then is kept, the rest
+    /// is answered as cancelled.
+    pub async fn handle_all_until(
+        &self,
+        calls: Vec<Call>,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Vec<Reply> {
+        self.answer_all(calls, Some(stop.boxed().shared())).await
+    }
+
+    async fn answer_all(&self, calls: Vec<Call>, stop: Option<Stop<'_>>) -> Vec<Reply> {
         journal::batch_starts(calls.len());
         let mut replies: Vec<Option<Reply>> = calls.iter().map(|_| None).collect();
         let mut running = FuturesUnordered::new();
-        let mut fatal = false;
-        for (index, call) in calls.into_iter().enumerate() {
-            while running.len() >= self.concurrency && !fatal {
+        let mut ends = false;
+        let mut waiting = Waiting { guard: self, calls: calls.into_iter() };
+        let mut index = 0;
+        // A call is taken when its turn has come: until then it waits with the others.
+        while let Some(alone) = waiting.calls.as_slice().first().map(|call| self.runs_alone(call)) {
+            let most = if alone { 1 } else { self.concurrency };
+            while running.len() >= most && !ends {
                 if let Some((index, reply)) = running.next().await {
-                    fatal |= settle(&mut replies, index, reply);
+                    ends |= settle(&mut replies, index, reply);
                 }
             }
-            if fatal {
-                replies[index] = Some(self.not_started(call));
+            let Some(call) = waiting.calls.next() else { break };
+            let stopped = || stop.clone().is_some_and(|stop| stop.now_or_never().is_some());
+            if ends || stopped() {
+                ends = true;
+                settle(&mut replies, index, self.not_started(call));
+                index += 1;
                 continue;
             }
             // Most tools answer at once: those need no place among the running.
-            let mut answer = Box::pin(async move { (index, self.handle(call).await) });
+            let mut answer = Box::pin({
+                let stop = stop.clone();
+                async move { (index, self.answer_until(call, stop).await) }
+            });
             let polled = std::future::poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
             match polled {
-                Poll::Ready((index, reply)) => fatal |= settle(&mut replies, index, reply),
+                Poll::Ready((index, reply)) => ends |= settle(&mut replies, index, reply),
+                Poll::Pending if alone => {
+                    let (index, reply) = answer.await;
+                    ends |= settle(&mut replies, index, reply);
+                }
                 Poll::Pending => running.push(answer),
             }
+            index += 1;
         }
         while let Some((index, reply)) = running.next().await {
             settle(&mut replies, index, reply);
@@ -43,11 +113,36 @@ impl Guard {
         replies
     }
 
+    fn runs_alone(&self, call: &Call) -> bool {
+        self.batching == Batching::WritesInOrder
+            && self.toolbox.effect(&call.tool).is_some_and(|effect| effect != Effect::ReadOnly)
+    }
+
     /// The reply to a call whose batch stopped before its turn.
-    fn not_started(&self, mut call: Call) -> Reply {
-        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
-        let record = self.journal.open(call, &raw, &self.redactor);
-        self.answer(Err(Failure::not_started()), record)
+    fn not_started(&self, call: Call) -> Reply {
+        self.refuse(call, Failure::not_started())
+    }
+}
+
+/// What comes before the work is to stop. Work that is done by then counts.
+pub(super) async fn until(stop: Stop<'_>, work: impl Future<Output = Outcome>) -> Option<Outcome> {
+    match future::select(pin!(work), stop).await {
+        future::Either::Left((outcome, _)) => Some(outcome),
+        future::Either::Right(_) => None,
+    }
+}
+
+/// Calls whose turn has not come. Those of a batch that is dropped leave their records.
+struct Waiting<'g> {
+    guard: &'g Guard,
+    calls: IntoIter<Call>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        for call in self.calls.by_ref() {
+            self.guard.not_started(call);
+        }
     }
 }
 

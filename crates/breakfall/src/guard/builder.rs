@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::{Guard, Runs};
-use crate::attempt::{Policy, panics};
+use super::{Batching, Guard, Runs};
+use crate::attempt::{GateRules, Policy, panics};
 use crate::classify::{PhraseRule, Reader};
-use crate::config::{Dispositions, Preset};
+use crate::config::{Config, Dispositions, Policies, Preset};
+use crate::dice::Dice;
+use crate::fallback::Fallback;
 use crate::journal::{Journal, Memory, Sink};
 use crate::redact::{Redactor, SecretRule};
 use crate::tool::Entry;
@@ -17,19 +19,24 @@ use crate::{Disposition, Error, FailureKind, Toolbox, Voice};
 #[must_use]
 pub struct GuardBuilder {
     entries: Vec<Entry>,
-    policy: Policy,
-    policies: HashMap<String, Policy>,
-    dispositions: Dispositions,
-    phrases: Vec<PhraseRule>,
+    config: Config,
+    policies: Policies,
+    pub(crate) upstream: GateRules,
+    pub(crate) upstreams: HashMap<String, GateRules>,
+    pub(crate) fallbacks: HashMap<String, Fallback>,
+    dice: Dice,
+    pub(crate) batching: Batching,
+    pub(crate) dispositions: Dispositions,
+    pub(crate) phrases: Vec<PhraseRule>,
     redactor: Redactor,
     secret_rules: Vec<SecretRule>,
     voice: Option<Box<dyn Voice>>,
     sinks: Vec<Arc<dyn Sink>>,
-    keeps_arguments: bool,
-    max_samples: usize,
-    max_sample_bytes: usize,
-    max_error_bytes: usize,
-    concurrency: usize,
+    pub(crate) keeps_arguments: bool,
+    pub(crate) max_samples: usize,
+    pub(crate) max_sample_bytes: usize,
+    pub(crate) max_error_bytes: usize,
+    pub(crate) concurrency: usize,
 }
 
 impl Guard {
@@ -37,8 +44,13 @@ impl Guard {
     pub fn builder() -> GuardBuilder {
         GuardBuilder {
             entries: Vec::new(),
-            policy: Policy::default(),
-            policies: HashMap::new(),
+            config: Config::default(),
+            policies: Policies::default(),
+            upstream: GateRules::upstream(),
+            upstreams: HashMap::new(),
+            fallbacks: HashMap::new(),
+            dice: Dice::default(),
+            batching: Batching::default(),
             dispositions: Dispositions::default(),
             phrases: Vec::new(),
             redactor: Redactor::default(),
@@ -64,6 +76,13 @@ impl GuardBuilder {
     /// Adds tools.
     pub fn tools(mut self, entries: impl IntoIterator<Item = Entry>) -> Self {
         self.entries.extend(entries);
+        self
+    }
+
+    /// Takes over a configuration. What it says stands above what is said in code, whether before
+    /// or after; faults and effects hold for tools that are added later as well.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
         self
     }
 
@@ -104,13 +123,43 @@ impl GuardBuilder {
 
     /// How tools are called.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
+        self.policies.all = policy;
         self
     }
 
     /// How one tool is called.
     pub fn policy_for(mut self, tool: impl Into<String>, policy: Policy) -> Self {
-        self.policies.insert(tool.into(), policy);
+        self.policies.tools.insert(tool.into(), policy);
+        self
+    }
+
+    /// What lets calls through to upstreams that have no rules of their own.
+    pub fn upstream_rules(mut self, rules: GateRules) -> Self {
+        self.upstream = rules;
+        self
+    }
+
+    /// What lets calls through to one upstream.
+    pub fn upstream(mut self, name: impl Into<String>, rules: GateRules) -> Self {
+        self.upstreams.insert(name.into(), rules);
+        self
+    }
+
+    /// What answers instead of a tool that cannot do its work.
+    pub fn fallback(mut self, tool: impl Into<String>, fallback: Fallback) -> Self {
+        self.fallbacks.insert(tool.into(), fallback);
+        self
+    }
+
+    /// Makes chance repeatable: the same calls wait as long between their attempts.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.dice = Dice::new(seed);
+        self
+    }
+
+    /// Which calls of a batch run side by side.
+    pub fn batching(mut self, batching: Batching) -> Self {
+        self.batching = batching;
         self
     }
 
@@ -172,19 +221,31 @@ impl GuardBuilder {
     }
 
     /// The guard, or what is wrong with a tool.
-    pub fn build(self) -> Result<Guard, Error> {
+    pub fn build(mut self) -> Result<Guard, Error> {
         panics::install_hook();
-        let toolbox = Toolbox::new();
-        toolbox.add_all(self.entries)?;
-        let mut redactor = self.redactor;
-        for rule in self.secret_rules {
-            redactor.add_rule(rule)?;
+        let config = std::mem::take(&mut self.config);
+        config.put_over(&mut self);
+        for (tool, fallback) in &self.fallbacks {
+            if fallback.by.name() == Some(tool) {
+                return Err(Error::OwnFallback { name: tool.clone() });
+            }
         }
+        let mut redactor = self.redactor;
+        config.add_secrets(&mut redactor)?;
+        redactor.add_rules(self.secret_rules)?;
+        let policies = config.policies(self.policies);
+        let toolbox = Toolbox::fitting(Box::new(move |entry| config.fitted(entry)));
+        toolbox.add_all(self.entries)?;
         let voice = self.voice.unwrap_or_else(|| self.dispositions.preset.voice());
         Ok(Guard {
             toolbox,
-            policy: self.policy,
-            policies: self.policies,
+            policies,
+            upstream: self.upstream,
+            upstreams: self.upstreams,
+            fallbacks: self.fallbacks,
+            dice: self.dice,
+            batching: self.batching,
+            stragglers: Arc::default(),
             dispositions: self.dispositions,
             reader: Reader::with_rules(&self.phrases)?,
             redactor,

@@ -1,67 +1,180 @@
-//! What is remembered of a run: the tools that are out for the rest of it.
+//! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Block, Call, Detail, Disposition, Failure, FailureKind, Report};
+use tokio::time::Instant;
 
-/// How many runs are remembered; the oldest is forgotten first.
+use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats};
+use crate::{Block, Call, Detail, Disposition, Failure, FailureKind, Outcome};
+
+/// How many runs are remembered; the one unused for longest is forgotten first.
 const RUNS: usize = 1024;
 
-/// Runs with paused tools. A call without a run belongs to one run without a name.
+/// The runs in which something failed. A call without a run belongs to one run without a name.
 #[derive(Default)]
 pub(super) struct Runs {
     any: AtomicBool,
-    paused: Mutex<VecDeque<Run>>,
+    known: Mutex<Known>,
 }
 
+#[derive(Default)]
+struct Known {
+    /// Boxed, so that the table stays small when it grows.
+    runs: HashMap<Option<Arc<str>>, Box<Run>>,
+    turn: u64,
+}
+
+#[derive(Default)]
 struct Run {
-    id: Option<Arc<str>>,
-    tools: HashSet<String>,
+    paused: HashSet<String>,
+    repeats: Repeats,
+    used: u64,
 }
 
 impl Runs {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Refuses a tool that is paused in the call's run.
-    pub(super) fn admit(&self, call: &Call) -> Result<(), Failure> {
+    pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<(), Failure> {
         if !self.any.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        let out = paused.iter().any(|run| run.id == call.run && run.tools.contains(&call.tool));
-        if out {
-            return Err(Failure::found(
-                FailureKind::Unavailable,
-                Detail::Blocked(Block::PausedInRun),
-            ));
+        let known = self.known();
+        if known.runs.get(&call.run).is_some_and(|run| run.paused.contains(tool)) {
+            let detail = Detail::Blocked(Block::PausedInRun);
+            return Err(Failure::found(FailureKind::Unavailable, detail).not_dispatched());
         }
         Ok(())
     }
 
-    /// Pauses the tool where a failure's disposition says so.
-    pub(super) fn settle(&self, call: &Call, report: &Report) {
-        if report.failure().is_none_or(|failure| failure.disposition != Disposition::Pause) {
-            return;
+    /// Refuses a call that failed again and again. The key is made only where something failed.
+    pub(super) fn refuse(
+        &self,
+        call: &Call,
+        rules: &RepeatRules,
+        key: impl FnOnce() -> CallKey,
+    ) -> Result<Option<CallKey>, Failure> {
+        if !self.any.load(Ordering::Relaxed) {
+            return Ok(None);
         }
-        let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        match paused.iter_mut().find(|run| run.id == call.run) {
-            Some(run) => {
-                run.tools.insert(call.tool.clone());
+        let mut known = self.known();
+        let Some(run) = known.runs.get_mut(&call.run).filter(|run| !run.repeats.is_empty()) else {
+            return Ok(None);
+        };
+        let key = key();
+        match run.repeats.refuse(key, rules, Instant::now()) {
+            Some(refusal) => Err(refused(refusal)),
+            None => Ok(Some(key)),
+        }
+    }
+
+    /// Learns what came of a call, and says where it is not the first of its kind.
+    pub(super) fn settle(
+        &self,
+        call: &Call,
+        outcome: Outcome,
+        key: Option<CallKey>,
+        terms: &RunTerms<'_>,
+    ) -> Outcome {
+        match outcome {
+            Ok(output) => {
+                if let Some(key) = key
+                    && let Some(run) = self.known().runs.get_mut(&call.run)
+                {
+                    run.repeats.succeeded(key, &call.tool);
+                }
+                Ok(output)
             }
-            None => {
-                let tools = HashSet::from([call.tool.clone()]);
-                paused.push_back(Run { id: call.run.clone(), tools });
-            }
+            Err(failure) => Err(self.failed(call, failure, terms)),
         }
-        if paused.len() > RUNS {
-            paused.pop_front();
+    }
+
+    fn failed(&self, call: &Call, mut failure: Failure, terms: &RunTerms<'_>) -> Failure {
+        let kind = failure.kind();
+        let key = failure.facts().key.filter(|_| is_a_repeat(kind));
+        let pauses = terms.disposition(&failure) == Disposition::Pause;
+        if key.is_none() && !pauses {
+            return failure;
         }
+        let mut known = self.known();
+        let run = known.run(call);
         self.any.store(true, Ordering::Relaxed);
+        if pauses {
+            run.paused.insert(call.tool.clone());
+        }
+        let Some(key) = key else { return failure };
+        let rules = terms.rules;
+        let times = run.repeats.failed(key, (kind, failure.wait()), rules, Instant::now());
+        if times >= rules.warn_at {
+            failure.facts_mut().times = times;
+        }
+        if is_of_the_tool(kind) && run.repeats.tool_failed(&call.tool, rules) {
+            run.paused.insert(call.tool.clone());
+        }
+        // What was refused before it ran is not even looked at any more.
+        if times >= rules.refuse_at
+            && !terms.was_dispatched
+            && let Some(refusal) = run.repeats.refuse(key, rules, Instant::now())
+        {
+            return refused(refusal);
+        }
+        failure
     }
 
     pub(super) fn end(&self, run: Option<&str>) {
-        let mut paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        paused.retain(|known| known.id.as_deref() != run);
-        self.any.store(!paused.is_empty(), Ordering::Relaxed);
+        let mut known = self.known();
+        known.runs.retain(|id, _| id.as_deref() != run);
+        self.any.store(!known.runs.is_empty(), Ordering::Relaxed);
     }
+}
+
+/// What the guard decided that a run needs to know.
+pub(super) struct RunTerms<'a> {
+    pub(super) rules: &'a RepeatRules,
+    pub(super) dispositions: &'a crate::config::Dispositions,
+    pub(super) tool: &'a str,
+    /// Whether the call reached its tool.
+    pub(super) was_dispatched: bool,
+}
+
+impl RunTerms<'_> {
+    fn disposition(&self, failure: &Failure) -> Disposition {
+        self.dispositions.of(self.tool, failure.kind(), failure.detail())
+    }
+}
+
+impl Known {
+    fn run(&mut self, call: &Call) -> &mut Run {
+        self.turn += 1;
+        if self.runs.len() >= RUNS && !self.runs.contains_key(&call.run) {
+            let oldest = self.runs.iter().min_by_key(|(_, run)| run.used).map(|(id, _)| id.clone());
+            if let Some(oldest) = oldest {
+                self.runs.remove(&oldest);
+            }
+        }
+        let run = self.runs.entry(call.run.clone()).or_default();
+        run.used = self.turn;
+        run
+    }
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::Told { failed } => Failure::repeated(failed, false),
+        Refusal::Stalled { failed } => Failure::repeated(failed, true),
+    }
+}
+
+/// Whether a model that makes the call again repeats itself.
+fn is_a_repeat(kind: FailureKind) -> bool {
+    !matches!(kind, FailureKind::Cancelled | FailureKind::Repeated | FailureKind::Broken)
+}
+
+/// Whether it tells against the tool for the rest of the run.
+fn is_of_the_tool(kind: FailureKind) -> bool {
+    !matches!(kind, FailureKind::UnknownTool | FailureKind::Unavailable | FailureKind::RateLimited)
 }

@@ -1,8 +1,9 @@
 //! Logs: constant messages, facts as fields, each failure once. Free when nobody listens.
 
+use crate::attempt::Trail;
 use crate::failure::Gravity;
 use crate::redact::bounded;
-use crate::{Call, FailureReport, Reply, Report};
+use crate::{Call, FailureReport, Reply, Report, Trip};
 
 /// How many bytes of a tool's name a log line shows.
 const NAME: usize = 128;
@@ -14,7 +15,7 @@ pub(super) fn starts(call: &Call) {
     tracing::info!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Executing tool");
 }
 
-pub(super) fn ends(call: &Call, report: &Report) {
+pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
     match report {
         Report::Output(output) => {
             let failed_items = output.problems.len();
@@ -23,12 +24,14 @@ pub(super) fn ends(call: &Call, report: &Report) {
                 call_id = %call.id,
                 result_length = output.bytes,
                 failed_items,
+                attempts = trail.attempts,
+                fault = trail.fault,
                 "Tool succeeded"
             );
         }
         Report::Failure(failure) => match failure.kind.gravity() {
             Gravity::Availability => unavailable(call, failure),
-            Gravity::Execution => failed(call, failure),
+            Gravity::Execution => failed(call, failure, trail.fault),
         },
     }
 }
@@ -44,7 +47,7 @@ fn unavailable(call: &Call, failure: &FailureReport) {
     );
 }
 
-fn failed(call: &Call, failure: &FailureReport) {
+fn failed(call: &Call, failure: &FailureReport, fault: Option<&str>) {
     let (end, _) =
         failure.message.char_indices().nth(SHOWN).unwrap_or((failure.message.len(), ' '));
     tracing::error!(
@@ -56,6 +59,7 @@ fn failed(call: &Call, failure: &FailureReport) {
         error_type = %failure.error_type,
         error_message = &failure.message[..end],
         attempts = failure.attempts,
+        fault,
         causes = ?failure.chain,
         backtrace = failure.backtrace.as_deref(),
         "Tool execution failed"
@@ -64,6 +68,23 @@ fn failed(call: &Call, failure: &FailureReport) {
 
 pub(super) fn abandoned(call: &Call) {
     tracing::warn!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
+}
+
+/// Calls are held back for a while.
+pub(crate) fn breaker_opened(name: &str, of: &str, trip: &Trip) {
+    tracing::warn!(
+        name = bounded(name, NAME),
+        of,
+        kind = trip.kind.name(),
+        cause = ?trip.cause,
+        open_for = ?trip.open_for,
+        "Breaker opened"
+    );
+}
+
+/// A tool that was left behind came to its end.
+pub(crate) fn late_result(tool: &str, id: &str) {
+    tracing::warn!(tool_name = bounded(tool, NAME), call_id = %id, "Late result dropped");
 }
 
 pub(crate) fn batch_starts(total: usize) {

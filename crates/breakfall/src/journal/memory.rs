@@ -14,7 +14,7 @@ const OTHERS: &str = "(others)";
 
 /// Counts and the newest samples of failures.
 pub struct Memory {
-    endings: [AtomicU64; 4],
+    endings: [AtomicU64; 5],
     kept: Mutex<Kept>,
     max_samples: usize,
     max_bytes: usize,
@@ -34,6 +34,8 @@ pub struct Counts {
     pub succeeded: u64,
     /// Some was done.
     pub partial: u64,
+    /// A substitute did it.
+    pub substituted: u64,
     /// Nothing came of it.
     pub failed: u64,
     /// Nobody waited for the end.
@@ -43,7 +45,7 @@ pub struct Counts {
 impl Counts {
     /// All calls that ended.
     pub fn calls(&self) -> u64 {
-        self.succeeded + self.partial + self.failed + self.abandoned
+        self.succeeded + self.partial + self.substituted + self.failed + self.abandoned
     }
 }
 
@@ -86,9 +88,9 @@ impl Memory {
 
     /// How many calls there were, by how they ended. Exact.
     pub fn counts(&self) -> Counts {
-        let [succeeded, partial, failed, abandoned] =
-            [0, 1, 2, 3].map(|ending: usize| self.endings[ending].load(Ordering::Relaxed));
-        Counts { succeeded, partial, failed, abandoned }
+        let [succeeded, partial, substituted, failed, abandoned] =
+            [0, 1, 2, 3, 4].map(|ending: usize| self.endings[ending].load(Ordering::Relaxed));
+        Counts { succeeded, partial, substituted, failed, abandoned }
     }
 
     /// How often each tool failed in which way: `{"tool:type": n}`. Exact.

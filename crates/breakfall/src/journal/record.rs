@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use crate::FailureReport;
+use crate::{FailureKind, FailureReport, Try};
 
 /// What came of a call, for the developer. Free of secrets, bounded.
 #[derive(Clone, Debug)]
@@ -23,8 +23,19 @@ pub struct Record {
     pub took: Duration,
     /// How it ended.
     pub ending: Ending,
-    /// The failure, when it failed: kind, words, cause chain, attempts, reference.
+    /// The failure, when it failed: kind, words, cause chain, attempts, reference. Also where a
+    /// substitute answered.
     pub failure: Option<FailureReport>,
+    /// The tool that was tried instead; empty for a fixed value.
+    pub substitute: Option<String>,
+    /// How many attempts there were.
+    pub attempts: u32,
+    /// The attempts that failed, one by one.
+    pub tries: Vec<Try>,
+    /// The trouble that was made on purpose.
+    pub fault: Option<&'static str>,
+    /// What an output that looks like a failure looks like, and why.
+    pub silent: Option<(FailureKind, String)>,
     /// What the model was told, when it did not simply succeed.
     pub told: Option<String>,
     /// The arguments as the model wrote them, when the guard keeps them.
@@ -43,6 +54,8 @@ pub enum Ending {
     Succeeded,
     /// Some was done.
     Partial,
+    /// A substitute did it.
+    Substituted,
     /// Nothing came of it.
     Failed,
     /// Nobody waited for the end.
@@ -75,5 +88,6 @@ impl Record {
             + self.tool.len()
             + failure
             + texts.into_iter().flatten().map(String::len).sum::<usize>()
+            + self.tries.len() * size_of::<Try>()
     }
 }

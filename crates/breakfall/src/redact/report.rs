@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde_json::value::RawValue;
+
 use super::Terms;
-use crate::failure::{Advice, Facts};
-use crate::{Detail, Disposition, Failure, FailureKind, Provenance, Reference};
+use crate::failure::{Facts, Standing};
+use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenance, Reference};
 
 /// The safe account of a call: what came of it, without secrets and of bounded size.
 #[derive(Clone, Debug)]
@@ -28,6 +30,20 @@ pub struct OutputReport {
     pub problems: Vec<ItemReport>,
     /// How many items there were in all, when the tool told.
     pub items: Option<usize>,
+    /// What a door passes on to the letter.
+    pub payload: Option<Box<RawValue>>,
+    /// Whose place it takes: a substitute answered.
+    pub instead: Option<Box<InsteadReport>>,
+}
+
+/// A substitute answered.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct InsteadReport {
+    /// The tool that answered; `None` for a fixed value.
+    pub by: Option<String>,
+    /// How the tool that was called failed.
+    pub of: FailureReport,
 }
 
 /// An item that failed beside others that did not.
@@ -70,6 +86,12 @@ pub struct FailureReport {
     pub detail: Detail,
     /// How many attempts were made.
     pub attempts: u32,
+    /// Could the same call succeed later?
+    pub may_pass: MayPass,
+    /// How often the model made this call in this run and it failed in this way.
+    pub times: u32,
+    /// The substitute that was tried and failed, too, and how.
+    pub substitute: Option<Box<FailureReport>>,
     /// The call was dispatched and its result is not known.
     pub may_have_taken_effect: bool,
     /// The causes, outermost first.
@@ -92,14 +114,29 @@ impl FailureReport {
             wait,
             detail,
             attempts,
+            may_pass,
+            not_dispatched: _,
             may_have_taken_effect,
+            times,
+            is_unread: _,
+            json_rpc_code: _,
+            key: _,
+            substitute: _,
             type_name,
             source: _,
             backtrace,
         } = facts;
+        let may_pass = may_pass.unwrap_or(kind.may_pass());
         Self {
-            disposition: terms.dispositions.of(terms.tool, kind),
-            advice: Advice::of(kind, &detail, wait, may_have_taken_effect),
+            disposition: terms.dispositions.of(terms.tool, kind, &detail),
+            advice: Advice::of(&Standing {
+                kind,
+                detail: &detail,
+                wait,
+                may_pass,
+                may_have_taken_effect,
+                times,
+            }),
             reference: Reference::of(kind, &tool, &message),
             error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
             tool,
@@ -111,7 +148,10 @@ impl FailureReport {
             wait,
             detail,
             attempts,
+            may_pass,
+            times,
             may_have_taken_effect,
+            substitute: None,
             chain: Vec::new(),
             backtrace,
             removed_characters: 0,
@@ -132,6 +172,24 @@ impl Report {
         let message = "the account of this call could not be given".to_owned();
         let facts = Failure::new(fault.kind(), Provenance::Hidden, message).into_facts();
         Self::Failure(Box::new(FailureReport::of(facts, tool, terms)))
+    }
+
+    /// How the tool that was called failed, also where a substitute answered.
+    pub(crate) fn cause(&self) -> Option<&FailureReport> {
+        match self {
+            Self::Output(output) => output.instead.as_ref().map(|instead| &instead.of),
+            Self::Failure(failure) => Some(failure),
+        }
+    }
+
+    /// The substitute that answered or failed, too; empty for a fixed value.
+    pub(crate) fn substitute(&self) -> Option<&str> {
+        match self {
+            Self::Output(output) => {
+                output.instead.as_ref().map(|instead| instead.by.as_deref().unwrap_or_default())
+            }
+            Self::Failure(failure) => failure.substitute.as_ref().map(|failure| &*failure.tool),
+        }
     }
 
     /// The failure, when the call did not succeed.

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{BoxFuture, Context, Entry, IntoOutput, Tool, ToolSpec};
-use crate::attempt::panics;
+use super::{BoxFuture, Context, Entry, IntoOutput, Progress, Tool, ToolSpec};
+use crate::attempt::on_a_blocking_thread;
 use crate::{Arguments, Detail, Failure, FailureKind, IntoFailure, Outcome, Problem};
 
 /// A tool from an async function of one argument struct.
@@ -33,6 +33,26 @@ where
     E: IntoFailure + 'static,
     Fut: Future<Output = Result<T, E>> + Send + 'static,
 {
+    let function = move |arguments, _: Context<'_>| function(arguments);
+    ToolSpec::new(name, description)
+        .schema(schema_of::<A>())
+        .tool(Function { function, types: PhantomData })
+}
+
+/// A tool from an async function that also says that its work goes on: each [`Progress::tick`]
+/// starts the attempt's time anew.
+pub fn function_with<A, T, E, Fut>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    function: impl Fn(A, Progress) -> Fut + Send + Sync + 'static,
+) -> Entry
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    T: IntoOutput + 'static,
+    E: IntoFailure + 'static,
+    Fut: Future<Output = Result<T, E>> + Send + 'static,
+{
+    let function = move |arguments, context: Context<'_>| function(arguments, context.progress());
     ToolSpec::new(name, description)
         .schema(schema_of::<A>())
         .tool(Function { function, types: PhantomData })
@@ -44,6 +64,21 @@ pub fn blocking<A, T, E>(
     name: impl Into<String>,
     description: impl Into<String>,
     function: impl Fn(A) -> Result<T, E> + Clone + Send + Sync + 'static,
+) -> Entry
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    T: IntoOutput + 'static,
+    E: IntoFailure + 'static,
+{
+    blocking_with(name, description, move |arguments, _| function(arguments))
+}
+
+/// A tool from an ordinary function that also says that its work goes on, and may stop when
+/// nobody waits for it any more ([`Progress::is_wanted`]).
+pub fn blocking_with<A, T, E>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    function: impl Fn(A, Progress) -> Result<T, E> + Clone + Send + Sync + 'static,
 ) -> Entry
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -66,16 +101,21 @@ struct Function<F, A, T, E> {
 
 impl<F, A, T, E, Fut> Tool for Function<F, A, T, E>
 where
-    F: Fn(A) -> Fut + Send + Sync + 'static,
+    F: Fn(A, Context<'_>) -> Fut + Send + Sync + 'static,
     A: DeserializeOwned + Send + 'static,
     T: IntoOutput + 'static,
     E: IntoFailure + 'static,
     Fut: Future<Output = Result<T, E>> + Send + 'static,
 {
-    fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: Context<'a>,
+    ) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
-            let output =
-                (self.function)(typed(arguments)?).await.map_err(IntoFailure::into_failure)?;
+            let output = (self.function)(typed(arguments)?, context)
+                .await
+                .map_err(IntoFailure::into_failure)?;
             output.into_output()
         })
     }
@@ -88,17 +128,22 @@ struct Blocking<F, A, T, E> {
 
 impl<F, A, T, E> Tool for Blocking<F, A, T, E>
 where
-    F: Fn(A) -> Result<T, E> + Clone + Send + Sync + 'static,
+    F: Fn(A, Progress) -> Result<T, E> + Clone + Send + Sync + 'static,
     A: DeserializeOwned + Send + 'static,
     T: IntoOutput + 'static,
     E: IntoFailure + 'static,
 {
-    fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: Context<'a>,
+    ) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let arguments = typed(arguments)?;
             let function = self.function.clone();
-            panics::on_a_blocking_thread(move || {
-                function(arguments)
+            let progress = context.progress();
+            on_a_blocking_thread(progress.clone(), move || {
+                function(arguments, progress)
                     .map_err(IntoFailure::into_failure)
                     .and_then(IntoOutput::into_output)
             })

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::check::{MAX_DEPTH, deeper_than, take_apart};
 use crate::{Failure, Outcome};
@@ -22,12 +23,25 @@ pub struct Output {
     pub(crate) content: Content,
     pub(crate) problems: Vec<ItemProblem>,
     pub(crate) items: Option<usize>,
+    /// Whose place it takes, and why.
+    pub(crate) instead: Option<Box<Instead>>,
+}
+
+/// A substitute answered.
+#[derive(Debug)]
+pub(crate) struct Instead {
+    /// The tool that answered; `None` for a fixed value.
+    pub(crate) by: Option<String>,
+    /// How the tool that was called failed.
+    pub(crate) of: Failure,
 }
 
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
     Json(Value),
+    /// What a door passes on to the letter, with the text in it.
+    Payload(Box<RawValue>, String),
 }
 
 /// One item that failed beside others that did not.
@@ -38,9 +52,13 @@ pub struct ItemProblem {
 }
 
 impl Output {
+    fn of_content(content: Content) -> Self {
+        Self { content, problems: Vec::new(), items: None, instead: None }
+    }
+
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: Content::Text(text.into()), problems: Vec::new(), items: None }
+        Self::of_content(Content::Text(text.into()))
     }
 
     /// A JSON value; a string is passed on as a text.
@@ -53,7 +71,13 @@ impl Output {
             }
             value => Content::Json(value),
         };
-        Self { content, problems: Vec::new(), items: None }
+        Self::of_content(content)
+    }
+
+    /// What a door passes on to the letter ([`Reply::payload`](crate::Reply::payload)), with the
+    /// text in it for who reads text.
+    pub fn payload(payload: Box<RawValue>, text: impl Into<String>) -> Self {
+        Self::of_content(Content::Payload(payload, text.into()))
     }
 
     /// The same output with an item that failed.
@@ -79,10 +103,16 @@ impl Output {
         !self.problems.is_empty()
     }
 
+    pub(crate) fn instead(mut self, by: Option<&str>, of: Failure) -> Self {
+        self.instead = Some(Box::new(Instead { by: by.map(ToOwned::to_owned), of }));
+        self
+    }
+
     pub(crate) fn into_text(self) -> String {
         match self.content {
             Content::Text(text) => text,
             Content::Json(value) => value.to_string(),
+            Content::Payload(_, text) => text,
         }
     }
 }

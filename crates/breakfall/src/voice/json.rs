@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Voice, plain};
-use crate::{Advice, Detail, FailureReport, OutputReport};
+use crate::{Advice, Detail, FailureReport, InsteadReport, OutputReport};
 
 /// The longest answer.
 const LONGEST: usize = 1_900;
@@ -38,6 +38,11 @@ impl Voice for Json {
         json!({ "failed": items, "items": output.items }).to_string()
     }
 
+    fn instead(&self, instead: &InsteadReport) -> String {
+        json!({ "instead_of": instead.of.tool, "error": instead.of.kind, "by": instead.by })
+            .to_string()
+    }
+
     fn frame(&self, output: Option<&str>, error: Option<&str>) -> Option<String> {
         let (output, error) = (output?, error?);
         let error = serde_json::from_str::<Value>(error).unwrap_or_else(|_| error.into());
@@ -60,10 +65,16 @@ fn object(failure: &FailureReport) -> Value {
     put("advice", written(&failure.advice));
     put("wait_s", json!(failure.wait.map(|wait| wait.as_secs_f64())));
     put("fatal", json!(failure.disposition == crate::Disposition::Fatal));
-    put("may_pass", json!(failure.kind.may_pass()));
+    put("may_pass", json!(failure.may_pass));
     put("reference", json!(failure.reference));
     if failure.attempts > 1 {
         put("attempts", json!(failure.attempts));
+    }
+    if failure.times > 1 {
+        put("times", json!(failure.times));
+    }
+    if let Some(substitute) = &failure.substitute {
+        put("substitute", json!({ "tool": substitute.tool, "error": substitute.kind }));
     }
     if failure.may_have_taken_effect {
         put("may_have_taken_effect", json!(true));
@@ -78,6 +89,7 @@ fn object(failure: &FailureReport) -> Value {
             put("correction", json!(correction));
         }
         Detail::Credential(name) => put("credential", json!(name)),
+        Detail::Repeated { times, .. } => put("times", json!(times)),
         _ => {}
     }
     Value::Object(fields)

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::Voice;
 use crate::{
-    Advice, Correction, Detail, FailureKind, FailureReport, OutputReport, Problem, Provenance,
+    Advice, Correction, Detail, FailureKind, FailureReport, InsteadReport, OutputReport, Problem,
+    Provenance,
 };
 
 /// The most bytes that a list of problems takes.
@@ -21,11 +22,22 @@ pub struct Plain;
 impl Voice for Plain {
     fn failure(&self, failure: &FailureReport) -> String {
         let mut text = fact(failure);
+        if failure.times > 1 {
+            let _ = write!(
+                text,
+                " This is the {} time that this call fails in this way.",
+                nth(failure.times)
+            );
+        }
         if let Some(said) = failure.said() {
             text.push_str(" It said:");
             for line in said.lines() {
                 let _ = write!(text, "\n> {line}");
             }
+        }
+        if let Some(substitute) = &failure.substitute {
+            let _ =
+                write!(text, "\n`{}` was tried instead: {}.", substitute.tool, words(substitute));
         }
         let _ = write!(text, "\n{} (ref {})", advice(failure), failure.reference);
         text
@@ -64,8 +76,13 @@ fn fact(failure: &FailureReport) -> String {
             };
             format!("`{tool}` gave no answer{after}{}{effect}.", tries(failure.attempts))
         }
-        K::RateLimited => format!("`{tool}` was refused: too many requests."),
+        K::RateLimited => {
+            format!("`{tool}` was refused: too many requests{}.", tries(failure.attempts))
+        }
         K::Permission => about("is not permitted to use", "is not permitted to do this"),
+        K::Network if failure.detail == Detail::Gone => {
+            format!("`{tool}` lost its server{}{effect}.", tries(failure.attempts))
+        }
         K::Network => {
             format!("`{tool}` could not reach its service{}{effect}.", tries(failure.attempts))
         }
@@ -79,11 +96,13 @@ fn fact(failure: &FailureReport) -> String {
                 tries(failure.attempts)
             ),
         },
-        K::InvalidOutput => format!("`{tool}` answered with something unreadable."),
+        K::InvalidOutput => {
+            format!("`{tool}` answered with something unreadable{}.", tries(failure.attempts))
+        }
         K::Execution => format!("`{tool}` failed."),
         K::Internal => format!("`{tool}` failed because of a fault inside it{effect}."),
         K::Repeated => match failure.detail {
-            Detail::Times(times) => {
+            Detail::Repeated { times, .. } => {
                 format!("`{tool}` failed {times} times with these arguments and was not run again.")
             }
             _ => format!("`{tool}` failed again and again with these arguments and was not run."),
@@ -120,15 +139,23 @@ fn advice(failure: &FailureReport) -> String {
         Advice::Repeat => "Call it again later, or use another tool.".to_owned(),
         Advice::RepeatAfter(wait) => format!("Wait {} before calling it again.", span(wait)),
         Advice::RepeatOnce => "Call it once more; if it fails again, use another tool.".to_owned(),
-        Advice::DoNotRepeat => do_not_repeat(failure.kind).to_owned(),
+        Advice::DoNotRepeat => do_not_repeat(failure).to_owned(),
         Advice::TellAPerson => tell_a_person(failure),
     }
 }
 
-fn do_not_repeat(kind: FailureKind) -> &'static str {
-    match kind {
+fn do_not_repeat(failure: &FailureReport) -> &'static str {
+    match failure.kind {
         FailureKind::Permission => "Do not try it again; do without it or ask for access.",
-        FailureKind::Repeated => "Change the arguments, use another tool, or say what is missing.",
+        FailureKind::Repeated => match failure.detail {
+            Detail::Repeated { is_stalled: true, .. } => {
+                "Stop, and tell the user what is missing: this run goes in circles."
+            }
+            _ => "Change the arguments, use another tool, or say what is missing.",
+        },
+        _ if failure.times > 1 => {
+            "Do not make the same call again: change the arguments, use another tool, or say what is missing."
+        }
         _ => "Do not repeat this call; use another tool.",
     }
 }
@@ -232,6 +259,17 @@ fn tries(attempts: u32) -> String {
     if attempts > 1 { format!(" ({attempts} attempts)") } else { String::new() }
 }
 
+fn nth(number: u32) -> String {
+    let ending = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
 /// A time as a person writes it.
 pub(super) fn span(time: Duration) -> String {
     let seconds = time.as_secs_f64();
@@ -241,6 +279,15 @@ pub(super) fn span(time: Duration) -> String {
         format!("{} s", (seconds * 10.0).round() / 10.0)
     } else {
         format!("{} ms", time.as_millis())
+    }
+}
+
+/// Who answered instead of whom, and why.
+pub(super) fn instead(instead: &InsteadReport) -> String {
+    let (tool, why) = (&instead.of.tool, words(&instead.of));
+    match &instead.by {
+        Some(by) => format!("`{tool}` did not answer this: {why}. `{by}` answered instead."),
+        None => format!("`{tool}` did not answer this: {why}. This is a fixed answer instead."),
     }
 }
 
@@ -259,12 +306,17 @@ pub(super) fn partial(output: &OutputReport) -> String {
     text
 }
 
-/// A failure in a few words.
+/// A failure in a few words, the tool's own where it spoke to the model.
 pub(super) fn brief(failure: &FailureReport) -> String {
-    use FailureKind as K;
-    if let Some(said) = failure.said() {
-        return said.lines().collect::<Vec<_>>().join(" ");
+    match failure.said() {
+        Some(said) => said.lines().collect::<Vec<_>>().join(" "),
+        None => words(failure),
     }
+}
+
+/// A failure in a few words of ours.
+fn words(failure: &FailureReport) -> String {
+    use FailureKind as K;
     if let Detail::Arguments { problems, .. } = &failure.detail
         && !problems.is_empty()
     {
@@ -272,6 +324,9 @@ pub(super) fn brief(failure: &FailureReport) -> String {
     }
     if let (K::Timeout, Detail::Elapsed(limit)) = (failure.kind, &failure.detail) {
         return format!("no answer within {}", span(*limit));
+    }
+    if failure.detail == Detail::Gone {
+        return "its server stopped".to_owned();
     }
     let words = match failure.kind {
         K::UnknownTool => "no such tool",

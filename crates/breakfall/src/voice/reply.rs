@@ -1,5 +1,7 @@
 //! What was said to the model, with the account behind it.
 
+use serde_json::value::RawValue;
+
 use crate::{Disposition, FailureKind, FailureReport, Reference, Report};
 
 /// The answer to a call, under its id.
@@ -14,8 +16,19 @@ pub struct Reply {
     pub text: String,
     /// Whether nothing came of the call.
     pub is_error: bool,
+    /// How many attempts there were.
+    pub attempts: u32,
     parts: Parts,
     report: Report,
+}
+
+/// Why a run stops before its work is done. A run that stalled is not one that completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The model made the same failing call again and again.
+    Stalled,
+    /// A failure that only a person can mend.
+    Failed(FailureKind),
 }
 
 /// What was said, before it is known to whom.
@@ -57,9 +70,9 @@ impl Spoken {
 }
 
 impl Reply {
-    pub(crate) fn new(id: String, tool: String, spoken: Spoken) -> Self {
+    pub(crate) fn new(id: String, tool: String, attempts: u32, spoken: Spoken) -> Self {
         let Spoken { text, is_error, report, parts } = spoken;
-        Self { id, tool, text, is_error, parts, report }
+        Self { id, tool, text, is_error, attempts, parts, report }
     }
 
     /// Whether everything that was asked for was done.
@@ -88,6 +101,14 @@ impl Reply {
         }
     }
 
+    /// What the tool returned for the door to pass on to the letter.
+    pub fn payload(&self) -> Option<&RawValue> {
+        match &self.report {
+            Report::Output(output) => output.payload.as_deref(),
+            Report::Failure(_) => None,
+        }
+    }
+
     /// The account of the call, for the developer.
     pub fn report(&self) -> &Report {
         &self.report
@@ -113,6 +134,29 @@ impl Reply {
     /// Whether the run must stop.
     pub fn is_fatal(&self) -> bool {
         self.disposition() == Some(Disposition::Fatal)
+    }
+
+    /// Why the run must stop, when it must.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        if !self.is_fatal() {
+            return None;
+        }
+        match &self.report {
+            Report::Failure(failure) if failure.kind == FailureKind::Repeated => {
+                Some(StopReason::Stalled)
+            }
+            Report::Failure(failure) => Some(StopReason::Failed(failure.kind)),
+            Report::Output(output) => output
+                .problems
+                .iter()
+                .find(|problem| problem.failure.disposition == Disposition::Fatal)
+                .map(|problem| StopReason::Failed(problem.failure.kind)),
+        }
+    }
+
+    /// The tool that answered instead of the one that was called; empty for a fixed value.
+    pub fn substitute(&self) -> Option<&str> {
+        self.report.substitute().filter(|_| !self.is_error)
     }
 
     /// The hash that leads from this text to the log and the record.

@@ -1,0 +1,30 @@
+//! What can be wrong with how servers are described or started.
+
+/// What a developer reads; never a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The configuration of servers cannot be used.
+    #[error("{origin}: {what}")]
+    Servers {
+        /// Where it comes from.
+        origin: String,
+        /// What is wrong, and what is accepted.
+        what: String,
+    },
+    /// A program that did not start.
+    #[error("`{program}` did not start")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The guard could not be put together.
+    #[error(transparent)]
+    Guard(#[from] breakfall::Error),
+    /// The client's end is gone.
+    #[error("the client's stream failed")]
+    Client(#[source] std::io::Error),
+}

@@ -1,0 +1,32 @@
+//! Stands between any MCP client and any MCP servers: every call is answered, dead servers are
+//! started anew, and what nobody needs to understand passes untouched.
+//!
+//! ```text
+//! client ── lines ──▶ session ──▶ guard (find → check → attempt …) ──▶ upstream ── lines ──▶ server
+//!        ◀── lines ──         ◀── everything else, to the letter ──             ◀── lines ──
+//! ```
+//!
+//! | module | turns | into |
+//! |---|---|---|
+//! | `message` | a line | a request, a notification or an answer, its insides untouched |
+//! | `child` | a command | a process of its own group whose lines are read and written |
+//! | `upstream` | a server's description | a server that is kept alive |
+//! | `tools` | MCP's words for tools and results | ours, and back: the only file that knows both |
+//! | `session` | a client's lines | answers |
+//! | `servers` | the configuration that clients have | descriptions of servers |
+
+mod child;
+mod error;
+mod fields;
+mod message;
+mod servers;
+mod session;
+mod tools;
+mod upstream;
+mod watchdog;
+
+pub use error::Error;
+pub use servers::{Command, Server, Servers};
+pub use session::Session;
+pub use upstream::{Health, Upstream};
+pub use watchdog::{Watchdog, watch};

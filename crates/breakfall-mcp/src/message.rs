@@ -1,0 +1,133 @@
+//! A line becomes a message whose insides are untouched, and back.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::fields::raw;
+
+/// What a line says.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Request { id: Box<RawValue>, method: String, params: Option<Box<RawValue>> },
+    Notification { method: String, params: Option<Box<RawValue>> },
+    Answer { id: Box<RawValue>, answer: Answer },
+}
+
+/// What came back to a request.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    Result(Box<RawValue>),
+    Error(Box<RawValue>),
+}
+
+#[derive(Deserialize)]
+struct Shallow<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl Message {
+    /// What a line says; nothing where it is no message.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let shallow: Shallow<'_> = serde_json::from_str(line).ok()?;
+        let params = shallow.params.map(ToOwned::to_owned);
+        let id = shallow.id.filter(|id| id.get() != "null");
+        match (id, shallow.method, shallow.result, shallow.error) {
+            (Some(id), Some(method), ..) => {
+                Some(Self::Request { id: id.to_owned(), method: method.into_owned(), params })
+            }
+            (None, Some(method), ..) => {
+                Some(Self::Notification { method: method.into_owned(), params })
+            }
+            (Some(id), None, Some(result), _) => {
+                Some(Self::Answer { id: id.to_owned(), answer: Answer::Result(result.to_owned()) })
+            }
+            (Some(id), None, None, Some(error)) => {
+                Some(Self::Answer { id: id.to_owned(), answer: Answer::Error(error.to_owned()) })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The messages of a line, which may be a batch.
+pub(crate) fn messages(line: &str) -> Vec<Option<Message>> {
+    if line.trim_start().starts_with('[')
+        && let Ok(batch) = serde_json::from_str::<Vec<&RawValue>>(line)
+    {
+        return batch.into_iter().map(|one| Message::parse(one.get())).collect();
+    }
+    vec![Message::parse(line)]
+}
+
+pub(crate) fn request(id: &str, method: &str, params: Option<&RawValue>) -> String {
+    let method = raw(&method);
+    match params {
+        Some(params) => {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+        }
+        None => format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method}}}"#),
+    }
+}
+
+pub(crate) fn notification(method: &str, params: Option<&RawValue>) -> String {
+    let method = raw(&method);
+    match params {
+        Some(params) => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#),
+        None => format!(r#"{{"jsonrpc":"2.0","method":{method}}}"#),
+    }
+}
+
+pub(crate) fn answer(id: &RawValue, answer: &Answer) -> String {
+    match answer {
+        Answer::Result(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+        Answer::Error(error) => format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#),
+    }
+}
+
+/// An error of ours, in a code that is nobody else's.
+pub(crate) fn error(code: i64, message: &str) -> Answer {
+    Answer::Error(raw(&json!({ "code": code, "message": message })))
+}
+
+/// The server could not be reached or stopped before it answered.
+pub(crate) const LOST: i64 = -31001;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_told_apart_and_its_insides_stay_as_they_are() {
+        let line = r#"{"jsonrpc":"2.0","id":"a","method":"x/y","params":{"n": 1.0e400,  "z":[ ]}}"#;
+        let Some(Message::Request { id, method, params }) = Message::parse(line) else {
+            panic!("a request")
+        };
+        assert_eq!((id.get(), method.as_str()), (r#""a""#, "x/y"));
+        assert_eq!(params.unwrap().get(), r#"{"n": 1.0e400,  "z":[ ]}"#);
+        for (line, is) in [
+            (r#"{"id":1,"result":{}}"#, true),
+            (r#"{"id":1,"error":{"code":1,"message":""}}"#, true),
+            (r#"{"method":"n"}"#, true),
+            (r#"{"id":1}"#, false),
+            (r#"{"id":null,"error":{}}"#, false),
+            ("[1]", false),
+            ("garbage", false),
+            ("", false),
+        ] {
+            assert_eq!(Message::parse(line).is_some(), is, "{line}");
+        }
+        assert_eq!(messages(r#"[{"method":"a"},{"id":1,"method":"b"},3]"#).len(), 3);
+    }
+}

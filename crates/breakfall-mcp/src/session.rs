@@ -1,0 +1,364 @@
+//! One client: its requests are routed, its calls are guarded, and everything else passes as it is.
+
+mod forward;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use breakfall::{Call, Guard, GuardBuilder, Held};
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::child::{Line, Lines};
+use crate::error::Error;
+use crate::fields::{Fields, raw};
+use crate::message::{Answer, Message, answer, messages, notification, request};
+use crate::servers::Servers;
+use crate::tools::{self, Request};
+use crate::upstream::{Event, Hello, Upstream, locked};
+use crate::watchdog::Watchdog;
+
+/// How long a client that comes waits for its only server.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// How long a list waits for servers that are still starting.
+const LISTING: Duration = Duration::from_secs(5);
+
+/// Between a server's key and a tool's name.
+const SEPARATOR: &str = "__";
+
+/// One client and its servers.
+pub struct Session {
+    guard: Guard,
+    upstreams: Vec<Arc<Upstream>>,
+    /// Whether a tool's name begins with its server's key.
+    is_prefixed: bool,
+    out: mpsc::Sender<String>,
+    /// Requests of the client that are under way, by their ids.
+    running: Mutex<HashMap<String, oneshot::Sender<()>>>,
+    /// Requests of servers that the client has not answered, by our numbers.
+    asked: Mutex<HashMap<u64, Asked>>,
+    counter: std::sync::atomic::AtomicU64,
+}
+
+/// A request of a server to the client.
+struct Asked {
+    key: String,
+    connection: u64,
+    id: Box<RawValue>,
+    /// The clocks that stand until it is answered.
+    _held: Vec<Held>,
+}
+
+impl Session {
+    /// Serves a client until it leaves, then ends the servers.
+    pub async fn serve(
+        servers: Servers,
+        guard: GuardBuilder,
+        watchdog: Option<Arc<Watchdog>>,
+        input: impl AsyncBufRead + Unpin,
+        output: impl AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<(), Error> {
+        let (events, mut heard) = mpsc::channel(1024);
+        let (out, lines) = mpsc::channel(256);
+        let is_prefixed = servers.servers.len() > 1;
+        let start = |server| Upstream::new(server, watchdog.clone(), events.clone());
+        let session = Arc::new(Self {
+            guard: guard.build()?,
+            upstreams: servers.servers.into_iter().map(start).collect(),
+            is_prefixed,
+            out,
+            running: Mutex::default(),
+            asked: Mutex::default(),
+            counter: std::sync::atomic::AtomicU64::new(1),
+        });
+        let writing = tokio::spawn(write(output, lines));
+        let mut input = Lines::new(input);
+        let ended = loop {
+            tokio::select! {
+                line = input.next() => match line {
+                    Ok(Some(Line::Text(line))) => {
+                        for message in messages(&line) {
+                            session.heard(message).await;
+                        }
+                    }
+                    Ok(Some(Line::TooLong(_) | Line::Garbage)) => session.heard(None).await,
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(Error::Client(error)),
+                },
+                Some(event) = heard.recv() => session.happened(event).await,
+            }
+        };
+        drop(session.running.lock().map(|mut running| running.clear()));
+        let ends = session.upstreams.iter().map(|upstream| upstream.end());
+        futures_util::future::join_all(ends).await;
+        writing.abort();
+        ended
+    }
+
+    fn prefix(&self, upstream: &Upstream) -> String {
+        if self.is_prefixed { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
+    }
+
+    fn upstream(&self, key: &str) -> Option<&Arc<Upstream>> {
+        self.upstreams.iter().find(|upstream| upstream.key == key)
+    }
+
+    async fn send(&self, line: String) {
+        let _ = self.out.send(line).await;
+    }
+
+    fn number(&self) -> u64 {
+        self.counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// What the client says.
+    async fn heard(self: &Arc<Self>, message: Option<Message>) {
+        match message {
+            None => {
+                let error = json!({ "code": -32700, "message": "this line is no message" });
+                self.send(format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#)).await;
+            }
+            Some(Message::Request { id, method, params }) => self.asked(id, method, params),
+            Some(Message::Notification { method, params }) => self.told(&method, params).await,
+            Some(Message::Answer { id, answer }) => self.answered(&id, &answer).await,
+        }
+    }
+
+    /// A request of the client: answered on a task of its own, unless it is cancelled.
+    fn asked(self: &Arc<Self>, id: Box<RawValue>, method: String, params: Option<Box<RawValue>>) {
+        let (stop, stopped) = oneshot::channel();
+        locked(&self.running).insert(id.get().to_owned(), stop);
+        let session = Arc::clone(self);
+        tokio::spawn(async move {
+            let answered = session.answer(&id, &method, params.as_deref(), stopped).await;
+            locked(&session.running).remove(id.get());
+            if let Some(answered) = answered {
+                session.send(answer(&id, &answered)).await;
+            }
+        });
+    }
+
+    /// The answer to a request; none to one that was cancelled.
+    async fn answer(
+        self: &Arc<Self>,
+        id: &RawValue,
+        method: &str,
+        params: Option<&RawValue>,
+        stopped: oneshot::Receiver<()>,
+    ) -> Option<Answer> {
+        if method == "tools/call" {
+            return self.call(id, params, stopped).await;
+        }
+        let answering = async {
+            match method {
+                "ping" => Answer::Result(raw(&json!({}))),
+                "initialize" => self.greeted(params).await,
+                "tools/list" if self.is_prefixed => self.listed().await,
+                _ => self.forwarded(method, params).await,
+            }
+        };
+        tokio::select! {
+            answered = answering => Some(answered),
+            Ok(()) = stopped => None,
+        }
+    }
+
+    /// A tool is called.
+    async fn call(
+        self: &Arc<Self>,
+        id: &RawValue,
+        params: Option<&RawValue>,
+        stopped: oneshot::Receiver<()>,
+    ) -> Option<Answer> {
+        let mut fields = Fields::of(params);
+        let Some(tool) = fields.text("name") else {
+            return Some(crate::message::error(-32602, "`params.name` must name a tool"));
+        };
+        let arguments = fields.get("arguments").map_or("{}", RawValue::get).to_owned();
+        fields.remove("arguments");
+        let call = Call::new(id.get(), &tool, arguments).with(Request(fields));
+        if let Some(why) = self.not_there(&tool).await {
+            let reply = self.guard.refuse(call, tools::down(why));
+            return Some(Answer::Result(tools::result(&reply)));
+        }
+        let was_stopped = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stop = {
+            let was_stopped = Arc::clone(&was_stopped);
+            async move {
+                // A sender that is dropped is a session that ends: the call does, too.
+                let _ = stopped.await;
+                was_stopped.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        let reply = self.guard.handle_until(call, stop).await;
+        (!was_stopped.load(std::sync::atomic::Ordering::Relaxed))
+            .then(|| Answer::Result(tools::result(&reply)))
+    }
+
+    /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it.
+    async fn not_there(&self, tool: &str) -> Option<String> {
+        if self.guard.toolbox().knows(tool) {
+            return None;
+        }
+        let of_tool = |upstream: &&Arc<Upstream>| {
+            !self.is_prefixed || tool.starts_with(&self.prefix(upstream))
+        };
+        for upstream in self.upstreams.iter().filter(of_tool) {
+            if let Err(lost) = upstream.connected(LISTING).await {
+                return Some(forward::why(lost));
+            }
+        }
+        None
+    }
+
+    /// What the client tells, and expects no answer to.
+    async fn told(&self, method: &str, params: Option<Box<RawValue>>) {
+        match method {
+            // Each server is told so when it is greeted.
+            "notifications/initialized" => {}
+            "notifications/cancelled" => {
+                let id = Fields::of(params.as_deref());
+                if let Some(id) = id.get("requestId")
+                    && let Some(stop) = locked(&self.running).remove(id.get())
+                {
+                    let _ = stop.send(());
+                }
+            }
+            _ => {
+                for upstream in &self.upstreams {
+                    upstream.notify(method, params.as_deref()).await;
+                }
+            }
+        }
+    }
+
+    /// The client answers a server.
+    async fn answered(&self, id: &RawValue, answered: &Answer) {
+        let asked = id.get().parse().ok().and_then(|id: u64| locked(&self.asked).remove(&id));
+        let Some(asked) = asked else { return };
+        if let Some(upstream) = self.upstream(&asked.key)
+            && let Ok(connection) = upstream.connected(Duration::ZERO).await
+            && connection.number == asked.connection
+        {
+            connection.send(answer(&asked.id, answered)).await;
+        }
+    }
+
+    /// What a server does by itself.
+    async fn happened(&self, event: Event) {
+        match event {
+            Event::Up(key) => {
+                if self.learn(&key) {
+                    self.tools_changed().await;
+                }
+            }
+            Event::Tools(key) => {
+                self.learn(&key);
+                self.tools_changed().await;
+            }
+            Event::Notification { method, params } => {
+                self.send(notification(&method, params.as_deref())).await;
+            }
+            Event::Request { key, connection, id, method, params } => {
+                let waits =
+                    matches!(method.as_str(), "elicitation/create" | "sampling/createMessage");
+                let held = match self.upstream(&key) {
+                    Some(upstream) if waits => upstream.hold(),
+                    _ => Vec::new(),
+                };
+                let number = self.number();
+                locked(&self.asked).insert(number, Asked { key, connection, id, _held: held });
+                self.send(request(&number.to_string(), &method, params.as_deref())).await;
+            }
+        }
+    }
+
+    async fn tools_changed(&self) {
+        self.send(notification("notifications/tools/list_changed", None)).await;
+    }
+
+    /// Takes over the tools of a server; true where a client that listed them before should again.
+    fn learn(&self, key: &str) -> bool {
+        let Some(upstream) = self.upstream(key) else { return false };
+        let before: Vec<_> = self.guard.toolbox().callable();
+        let entries = tools::entries(upstream, &self.prefix(upstream));
+        let toolbox = self.guard.toolbox();
+        let refused = toolbox.replace(key, entries.clone());
+        if !refused.is_empty() {
+            for (tool, error) in &refused {
+                tracing::warn!(upstream = key, tool, %error, "Tool taken without its schema");
+            }
+            let is_refused = |name: &str| refused.iter().any(|(refused, _)| refused == name);
+            let mended = entries.iter().map(|entry| {
+                if is_refused(&entry.spec().name) {
+                    tools::without_schema(entry)
+                } else {
+                    entry.clone()
+                }
+            });
+            toolbox.replace(key, mended.collect::<Vec<_>>());
+        }
+        !before.is_empty() && before != toolbox.callable()
+    }
+
+    /// The client says hello: every server is started and greeted with it.
+    async fn greeted(&self, params: Option<&RawValue>) -> Answer {
+        let hello = Hello(params.map_or_else(|| raw(&json!({})), ToOwned::to_owned));
+        for upstream in &self.upstreams {
+            upstream.greet(hello.clone());
+        }
+        if let [only] = self.upstreams.as_slice()
+            && let Ok(connection) = only.connected(GREETING).await
+            && let Some(greeting) = connection.greeting.get()
+        {
+            return Answer::Result(greeting.clone());
+        }
+        let version = Fields::of(params).text("protocolVersion");
+        Answer::Result(raw(&json!({
+            "protocolVersion": version.as_deref().unwrap_or("2025-11-25"),
+            "capabilities": {
+                "tools": { "listChanged": true },
+                "resources": { "listChanged": true, "subscribe": true },
+                "prompts": { "listChanged": true },
+                "logging": {},
+                "completions": {},
+            },
+            "serverInfo": { "name": "breakfall", "version": env!("CARGO_PKG_VERSION") },
+        })))
+    }
+
+    /// All tools of all servers.
+    async fn listed(&self) -> Answer {
+        let waits = self.upstreams.iter().map(|upstream| upstream.connected(LISTING));
+        futures_util::future::join_all(waits).await;
+        let tools: Vec<Box<RawValue>> = self
+            .upstreams
+            .iter()
+            .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)))
+            .collect();
+        Answer::Result(raw(&json!({ "tools": tools })))
+    }
+}
+
+/// Writes lines to the client, many at once where many wait.
+async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<String>) {
+    let mut bytes = Vec::new();
+    while let Some(line) = lines.recv().await {
+        bytes.clear();
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        while bytes.len() < 64 << 10
+            && let Ok(line) = lines.try_recv()
+        {
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+        }
+        if output.write_all(&bytes).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}

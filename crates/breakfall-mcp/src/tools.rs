@@ -1,0 +1,208 @@
+//! MCP's words for tools, calls and results become ours, and back: the only file that knows both.
+
+use std::sync::Arc;
+
+use breakfall::{
+    Arguments, BoxFuture, Context, Effect, Entry, Failure, Outcome, Output, Reply, Tool, ToolSpec,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::fields::{Fields, raw};
+use crate::message::Answer;
+use crate::upstream::{Lost, Upstream};
+
+/// A tool as a server describes it.
+#[derive(Deserialize)]
+struct Described {
+    name: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default, rename = "inputSchema")]
+    input_schema: Option<Value>,
+    #[serde(default)]
+    annotations: Option<Hints>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hints {
+    #[serde(default)]
+    read_only_hint: Option<bool>,
+    #[serde(default)]
+    idempotent_hint: Option<bool>,
+}
+
+/// What a call brings beside its arguments: the other fields of the request.
+pub(crate) struct Request(pub(crate) Fields);
+
+/// A server's tools under their names behind the guard.
+pub(crate) fn entries(upstream: &Arc<Upstream>, prefix: &str) -> Vec<Entry> {
+    let described = upstream.tools();
+    described.iter().filter_map(|tool| entry(tool, upstream, prefix)).collect()
+}
+
+fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entry> {
+    let described: Described = serde_json::from_str(tool.get()).ok()?;
+    let hints = described.annotations.unwrap_or_default();
+    // The user starts the program on his own machine: he trusts what it says of itself.
+    let effect = match (hints.read_only_hint, hints.idempotent_hint) {
+        (Some(true), _) => Effect::ReadOnly,
+        (_, Some(true)) => Effect::Idempotent,
+        _ => Effect::Once,
+    };
+    let mut spec = ToolSpec::new(
+        format!("{prefix}{}", described.name),
+        described.description.unwrap_or_default(),
+    )
+    .effect(effect);
+    if let Some(schema) = described.input_schema {
+        spec = spec.schema(schema);
+    }
+    Some(spec.tool(Relay { upstream: Arc::clone(upstream), name: described.name }))
+}
+
+/// The same entry with a schema that lets everything pass: what we cannot read must not stop a
+/// call that works.
+pub(crate) fn without_schema(entry: &Entry) -> Entry {
+    let spec = entry.spec().clone().schema(json!({ "type": "object" }));
+    entry.clone().with_spec(spec)
+}
+
+/// The names of a server's tools with the prefix before them, as the client sees them.
+pub(crate) fn prefixed(tools: Vec<Box<RawValue>>, prefix: &str) -> Vec<Box<RawValue>> {
+    if prefix.is_empty() {
+        return tools;
+    }
+    let renamed = |tool: Box<RawValue>| {
+        let mut fields = Fields::of(Some(&tool));
+        match fields.text("name") {
+            Some(name) => {
+                fields.set("name", raw(&format!("{prefix}{name}")));
+                fields.raw()
+            }
+            None => tool,
+        }
+    };
+    tools.into_iter().map(renamed).collect()
+}
+
+/// Passes calls on to a server.
+struct Relay {
+    upstream: Arc<Upstream>,
+    name: String,
+}
+
+impl Tool for Relay {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: Context<'a>,
+    ) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let request = context.attachment.and_then(|it| it.get::<Request>());
+            let mut fields = request.map(|request| request.0.clone()).unwrap_or_default();
+            fields.set("name", raw(&self.name));
+            let text = arguments.text().filter(|text| !text.trim().is_empty());
+            let written = text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
+            fields.set("arguments", written.unwrap_or_else(|| raw(arguments.value())));
+            let progress = context.progress();
+            let _tracked = self.upstream.with_token(&mut fields, Some(progress.clone()));
+            let _under_way = self.upstream.under_way(progress);
+            outcome(self.upstream.request("tools/call", Some(&fields.raw())).await)
+        })
+    }
+}
+
+/// The result of a call, where it can be looked into.
+#[derive(Deserialize)]
+struct Looked<'a> {
+    #[serde(default, rename = "isError")]
+    is_error: Option<bool>,
+    #[serde(default, borrow)]
+    content: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct RpcError {
+    #[serde(default)]
+    code: i64,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    data: Option<Value>,
+}
+
+/// What came of a request, in one of the four shapes of failure or as a success.
+fn outcome(answer: Result<Answer, Lost>) -> Outcome {
+    match answer {
+        Ok(Answer::Result(result)) => {
+            let looked = serde_json::from_str::<Looked<'_>>(result.get()).ok();
+            let text = looked.as_ref().map(text_of).unwrap_or_default();
+            if looked.is_some_and(|looked| looked.is_error == Some(true)) {
+                return Err(Failure::told(text));
+            }
+            Ok(Output::payload(result, text))
+        }
+        Ok(Answer::Error(error)) => {
+            let error: RpcError = serde_json::from_str(error.get())?;
+            let words = match error.data {
+                Some(Value::String(data)) if !data.is_empty() => {
+                    format!("{}\n{data}", error.message)
+                }
+                Some(data) if !data.is_null() && data != "" => format!("{}\n{data}", error.message),
+                _ => error.message,
+            };
+            Err(Failure::told(words).json_rpc_code_is(error.code))
+        }
+        Err(Lost::Gone(why)) => Err(Failure::gone(why)),
+        Err(Lost::NotSent(why)) => Err(down(why)),
+        Err(Lost::TooLong) => Err(Failure::invalid_output("its answer is longer than 16 MiB")),
+    }
+}
+
+/// The failure of a call to a server that is not there.
+pub(crate) fn down(why: String) -> Failure {
+    Failure::unavailable("").caused_by(std::io::Error::other(why)).not_dispatched()
+}
+
+fn text_of(looked: &Looked<'_>) -> String {
+    let blocks = looked.content.iter().flatten();
+    let texts: Vec<String> = blocks
+        .filter_map(|block| serde_json::from_str::<Block>(block.get()).ok())
+        .filter(|block| block.kind == "text")
+        .map(|block| block.text)
+        .collect();
+    texts.join("\n")
+}
+
+/// The result that the client gets for a reply.
+pub(crate) fn result(reply: &Reply) -> Box<RawValue> {
+    let said = |text: &str| raw(&json!({ "type": "text", "text": text }));
+    match (reply.payload(), reply.error()) {
+        (Some(payload), None) => payload.to_owned(),
+        (Some(payload), Some(note)) => {
+            let mut fields = Fields::of(Some(payload));
+            let content = fields.get("content").map(RawValue::get).unwrap_or("[]");
+            let mut content: Vec<Box<RawValue>> = serde_json::from_str(content).unwrap_or_default();
+            content.push(said(note));
+            fields.set("content", raw(&content));
+            fields.raw()
+        }
+        (None, _) => {
+            let mut fields = Fields::default();
+            fields.set("content", raw(&[said(&reply.text)]));
+            fields.set("isError", raw(&reply.is_error));
+            fields.raw()
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Rest after failures: a pure machine of closed, open and half-open. The clock is the caller's.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::time::Instant;
+
+use super::policy::BreakerRules;
+use super::window::Window;
+use crate::FailureKind;
+
+/// How many trips are remembered with their causes.
+const TRIPS: usize = 16;
+
+const GOOD: usize = 0;
+const BAD: usize = 1;
+
+/// Lets calls through, or holds them back after failures.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Breaker {
+    phase: Phase,
+    /// Grows with every change of phase, so that a call let through before it is not counted
+    /// after it.
+    epoch: u64,
+    consecutive: u32,
+    window: Window,
+    tripped: u64,
+    trips: VecDeque<Trip>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Phase {
+    #[default]
+    Closed,
+    Open {
+        since: Instant,
+        open_for: Duration,
+    },
+    HalfOpen {
+        probing: bool,
+        successes: u32,
+        open_for: Duration,
+    },
+    /// By hand, until told otherwise.
+    Held,
+}
+
+/// Says that a call was let through, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    epoch: u64,
+    is_probe: bool,
+}
+
+/// What a call says of the thing behind the breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It works, whatever it answered.
+    Good,
+    /// It does not.
+    Bad(FailureKind),
+    /// Nothing: the call was stopped, or never reached it.
+    Neither,
+}
+
+/// A call is held back; for how long, when that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeldBack(pub(crate) Option<Duration>);
+
+/// Why a breaker opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Trip {
+    /// The failure that did it.
+    pub kind: FailureKind,
+    /// What was too much.
+    pub cause: TripCause,
+    /// How long calls are held back.
+    pub open_for: Duration,
+}
+
+/// What was too much for a breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TripCause {
+    /// So many failures in a row.
+    Consecutive(u32),
+    /// So many failures of so many calls.
+    Rate {
+        /// Failures.
+        failed: u32,
+        /// Calls.
+        of: u32,
+    },
+    /// A probe failed.
+    Probe,
+}
+
+/// Whether calls are let through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BreakerState {
+    /// Every call.
+    Closed,
+    /// None, for so long.
+    Open {
+        /// How long still.
+        wait: Duration,
+    },
+    /// One at a time, to see whether it works again.
+    HalfOpen,
+    /// None, until told otherwise.
+    Held,
+}
+
+impl Breaker {
+    /// Lets a call through or holds it back.
+    pub(crate) fn admit(&mut self, now: Instant) -> Result<Ticket, HeldBack> {
+        if let Phase::Open { since, open_for } = self.phase {
+            if let Some(wait) = left(since, open_for, now) {
+                return Err(HeldBack(Some(wait)));
+            }
+            self.enter(Phase::HalfOpen { probing: false, successes: 0, open_for });
+        }
+        let is_probe = match &mut self.phase {
+            Phase::Held | Phase::HalfOpen { probing: true, .. } => return Err(HeldBack(None)),
+            Phase::HalfOpen { probing, .. } => {
+                *probing = true;
+                true
+            }
+            Phase::Closed | Phase::Open { .. } => false,
+        };
+        Ok(Ticket { epoch: self.epoch, is_probe })
+    }
+
+    /// Learns what came of a call that was let through; tells where that opens it.
+    pub(crate) fn settle(
+        &mut self,
+        ticket: Ticket,
+        verdict: Verdict,
+        rules: &BreakerRules,
+        now: Instant,
+    ) -> Option<Trip> {
+        if ticket.epoch != self.epoch {
+            return None;
+        }
+        let tripped = self.tripped;
+        match &mut self.phase {
+            Phase::Closed => self.count(verdict, rules, now),
+            Phase::HalfOpen { probing, successes, open_for } if ticket.is_probe => {
+                *probing = false;
+                match verdict {
+                    Verdict::Neither => {}
+                    Verdict::Good => {
+                        *successes += 1;
+                        if *successes >= rules.successes {
+                            self.close();
+                        }
+                    }
+                    Verdict::Bad(kind) => {
+                        let open_for = open_for.saturating_mul(2).min(rules.max_open);
+                        self.trip(Trip { kind, cause: TripCause::Probe, open_for }, now);
+                    }
+                }
+            }
+            Phase::HalfOpen { .. } | Phase::Open { .. } | Phase::Held => {}
+        }
+        self.trips.back().filter(|_| self.tripped > tripped).copied()
+    }
+
+    fn count(&mut self, verdict: Verdict, rules: &BreakerRules, now: Instant) {
+        let kind = match verdict {
+            Verdict::Neither => return,
+            Verdict::Good => {
+                self.consecutive = 0;
+                self.window.add(GOOD, rules.window, now);
+                return;
+            }
+            Verdict::Bad(kind) => kind,
+        };
+        self.consecutive += 1;
+        self.window.add(BAD, rules.window, now);
+        let [good, failed] = self.window.counts(rules.window, now);
+        let of = good.saturating_add(failed);
+        let too_many = of >= rules.floor
+            && u64::from(failed) * 100 >= u64::from(rules.percent) * u64::from(of);
+        let cause = if self.consecutive >= rules.consecutive {
+            TripCause::Consecutive(self.consecutive)
+        } else if too_many {
+            TripCause::Rate { failed, of }
+        } else {
+            return;
+        };
+        self.trip(Trip { kind, cause, open_for: rules.open_for }, now);
+    }
+
+    fn trip(&mut self, trip: Trip, now: Instant) {
+        self.tripped += 1;
+        if self.trips.len() == TRIPS {
+            self.trips.pop_front();
+        }
+        self.trips.push_back(trip);
+        self.enter(Phase::Open { since: now, open_for: trip.open_for });
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.epoch += 1;
+        self.consecutive = 0;
+        self.window = Window::default();
+    }
+
+    /// Holds every call back until told otherwise.
+    pub(crate) fn hold(&mut self) {
+        self.enter(Phase::Held);
+    }
+
+    /// Lets every call through from now on, as long as they go well.
+    pub(crate) fn close(&mut self) {
+        self.enter(Phase::Closed);
+    }
+
+    /// As new: the trips are forgotten, too.
+    pub(crate) fn reset(&mut self) {
+        self.close();
+        self.tripped = 0;
+        self.trips.clear();
+    }
+
+    pub(crate) fn state(&self, now: Instant) -> BreakerState {
+        match self.phase {
+            Phase::Closed => BreakerState::Closed,
+            Phase::Open { since, open_for } => match left(since, open_for, now) {
+                Some(wait) => BreakerState::Open { wait },
+                None => BreakerState::HalfOpen,
+            },
+            Phase::HalfOpen { .. } => BreakerState::HalfOpen,
+            Phase::Held => BreakerState::Held,
+        }
+    }
+
+    /// Why it opened, the newest last, and how often in all.
+    pub(crate) fn trips(&self) -> (Vec<Trip>, u64) {
+        (self.trips.iter().copied().collect(), self.tripped)
+    }
+}
+
+/// How long it is open still.
+fn left(since: Instant, open_for: Duration, now: Instant) -> Option<Duration> {
+    open_for.checked_sub(now.saturating_duration_since(since)).filter(|left| !left.is_zero())
+}

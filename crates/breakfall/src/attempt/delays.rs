@@ -1,0 +1,37 @@
+//! The waits between attempts, as an iterator.
+
+use std::time::Duration;
+
+use super::policy::Retry;
+
+/// The waits between attempts: each drawn from nought to its longest, which doubles. It ends when
+/// no attempt is left.
+pub(crate) struct Delays<D> {
+    left: u32,
+    longest: Duration,
+    max: Duration,
+    /// Draws a number from 0 to 1.
+    draw: D,
+}
+
+impl<D: FnMut() -> f64> Delays<D> {
+    pub(crate) fn new(retry: &Retry, draw: D) -> Self {
+        Self {
+            left: retry.attempts.saturating_sub(1),
+            longest: retry.first_delay,
+            max: retry.max_delay,
+            draw,
+        }
+    }
+}
+
+impl<D: FnMut() -> f64> Iterator for Delays<D> {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        self.left = self.left.checked_sub(1)?;
+        let longest = self.longest.min(self.max);
+        self.longest = self.longest.saturating_mul(2);
+        Some(longest.mul_f64((self.draw)().clamp(0.0, 1.0)))
+    }
+}

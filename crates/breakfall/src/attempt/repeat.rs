@@ -1,0 +1,211 @@
+//! The loop guard of a run: a model that makes the same failing call again and again is told so,
+//! then the call is not run any more. Pure; the clock is the caller's.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::policy::RepeatRules;
+use crate::redact::bounded;
+use crate::{FailureKind, RawArguments};
+
+/// How many different calls of a run are remembered; the oldest goes first.
+const CALLS: usize = 256;
+
+/// The largest arguments that are read to be known again however they are written.
+const READ: usize = 64 << 10;
+
+/// How many tools of a run are counted.
+const TOOLS: usize = 256;
+
+/// Stands for a tool with its arguments, however they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CallKey(u64);
+
+impl CallKey {
+    /// The tool with arguments whose order and spacing do not count.
+    pub(crate) fn of(tool: &str, arguments: &Value) -> Self {
+        let mut hasher = DefaultHasher::new();
+        tool.hash(&mut hasher);
+        hash(arguments, &mut hasher);
+        Self(hasher.finish())
+    }
+
+    /// The tool with arguments as they arrived.
+    pub(crate) fn of_raw(tool: &str, arguments: &RawArguments) -> Self {
+        match arguments {
+            RawArguments::Json(value) => Self::of(tool, value),
+            RawArguments::Text(text) if text.trim().is_empty() => {
+                Self::of(tool, &Value::Object(serde_json::Map::new()))
+            }
+            RawArguments::Text(text) => match serde_json::from_str(bounded(text, READ)) {
+                Ok(value) => Self::of(tool, &value),
+                Err(_) => Self::of_text(tool, text),
+            },
+        }
+    }
+
+    /// The tool with arguments that are no JSON.
+    pub(crate) fn of_text(tool: &str, arguments: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        tool.hash(&mut hasher);
+        arguments.trim().hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
+/// Arguments have a bounded depth: see `tame`.
+fn hash(value: &Value, hasher: &mut DefaultHasher) {
+    std::mem::discriminant(value).hash(hasher);
+    match value {
+        Value::Null => {}
+        Value::Bool(truth) => truth.hash(hasher),
+        Value::Number(number) => number.hash(hasher),
+        Value::String(text) => text.hash(hasher),
+        Value::Array(items) => {
+            items.len().hash(hasher);
+            for item in items {
+                hash(item, hasher);
+            }
+        }
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(name, _)| *name);
+            fields.len().hash(hasher);
+            for (name, value) in fields {
+                name.hash(hasher);
+                hash(value, hasher);
+            }
+        }
+    }
+}
+
+/// What failed in a run, how often.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Repeats {
+    calls: VecDeque<Repeated>,
+    tools: HashMap<String, u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Repeated {
+    key: CallKey,
+    kind: FailureKind,
+    /// How often it failed in a row in this way.
+    failed: u32,
+    /// How often it was refused since.
+    refused: u32,
+    last: Instant,
+    /// When it was told to come back.
+    back_at: Option<Instant>,
+}
+
+/// What is to be done with a call that failed before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The model is told once.
+    Told {
+        /// How often it failed.
+        failed: u32,
+    },
+    /// It went on all the same: the run stops.
+    Stalled {
+        /// How often it failed.
+        failed: u32,
+    },
+}
+
+impl Repeats {
+    /// Whether a call is not to be run any more.
+    pub(crate) fn refuse(
+        &mut self,
+        key: CallKey,
+        rules: &RepeatRules,
+        now: Instant,
+    ) -> Option<Refusal> {
+        let call = self.remembered(key, rules, now)?;
+        if call.failed < rules.refuse_at.saturating_sub(1) {
+            return None;
+        }
+        call.refused += 1;
+        call.last = now;
+        let failed = call.failed;
+        Some(if call.refused == 1 { Refusal::Told { failed } } else { Refusal::Stalled { failed } })
+    }
+
+    /// A call failed, perhaps with a wait that was told: how often by now in this way.
+    pub(crate) fn failed(
+        &mut self,
+        key: CallKey,
+        (kind, wait): (FailureKind, Option<Duration>),
+        rules: &RepeatRules,
+        now: Instant,
+    ) -> u32 {
+        let back_at = wait.and_then(|wait| now.checked_add(wait));
+        if let Some(call) = self.remembered(key, rules, now) {
+            if call.kind == kind {
+                call.failed = call.failed.saturating_add(1);
+            } else {
+                (call.kind, call.failed, call.refused) = (kind, 1, 0);
+            }
+            (call.last, call.back_at) = (now, back_at);
+            return call.failed;
+        }
+        if self.calls.len() == CALLS {
+            self.calls.pop_front();
+        }
+        self.calls.push_back(Repeated { key, kind, failed: 1, refused: 0, last: now, back_at });
+        1
+    }
+
+    /// A tool failed: whether that is once too often.
+    pub(crate) fn tool_failed(&mut self, tool: &str, rules: &RepeatRules) -> bool {
+        if !self.tools.contains_key(tool) {
+            if self.tools.len() == TOOLS {
+                return false;
+            }
+            self.tools.insert(tool.to_owned(), 0);
+        }
+        let Some(failures) = self.tools.get_mut(tool) else { return false };
+        *failures = failures.saturating_add(1);
+        *failures >= rules.tool_failures
+    }
+
+    /// A call succeeded: it is forgotten, and its tool's failures count half.
+    pub(crate) fn succeeded(&mut self, key: CallKey, tool: &str) {
+        self.calls.retain(|call| call.key != key);
+        if let Some(failures) = self.tools.get_mut(tool) {
+            *failures /= 2;
+            if *failures == 0 {
+                self.tools.remove(tool);
+            }
+        }
+    }
+
+    /// Whether nothing failed: then nothing can be repeated.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.tools.is_empty()
+    }
+
+    /// The call, unless it is so long ago that it does not count any more, or the model did as it
+    /// was told and came back in time.
+    fn remembered(
+        &mut self,
+        key: CallKey,
+        rules: &RepeatRules,
+        now: Instant,
+    ) -> Option<&mut Repeated> {
+        let at = self.calls.iter().position(|call| call.key == key)?;
+        let call = &self.calls[at];
+        if now.saturating_duration_since(call.last) >= rules.forget_after
+            || call.back_at.is_some_and(|back_at| back_at <= now)
+        {
+            self.calls.remove(at);
+            return None;
+        }
+        self.calls.get_mut(at)
+    }
+}

@@ -1,0 +1,74 @@
+//! What was tried for a call, for its record.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::CallKey;
+use crate::{Detail, Effect, Failure, FailureKind};
+
+/// The most tries that are told one by one.
+const TOLD: usize = 32;
+
+/// What was tried for a call.
+#[derive(Debug, Default)]
+pub(crate) struct Trail {
+    /// How many attempts reached a tool.
+    pub(crate) attempts: u32,
+    /// Attempts that failed, one by one.
+    pub(crate) tries: Vec<Try>,
+    /// An attempt runs whose end is not known; what it does.
+    pub(crate) under_way: Option<Effect>,
+    /// Which call it is, where the run knows one like it.
+    pub(crate) key: Option<CallKey>,
+    /// An attempt did not stop when its time was up.
+    pub(crate) straggles: bool,
+    /// How long the clock stood, waiting for a person.
+    pub(crate) held: std::time::Duration,
+    /// The trouble made on purpose.
+    pub(crate) fault: Option<&'static str>,
+    /// Why the output of a success looks like a failure.
+    pub(crate) silent: Option<(FailureKind, String)>,
+    /// What was mended in the arguments.
+    pub(crate) repairs: Vec<&'static str>,
+}
+
+/// An attempt that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Try {
+    /// How long after the call's beginning.
+    pub began: Duration,
+    /// How long it took.
+    pub took: Duration,
+    /// How it failed.
+    pub kind: FailureKind,
+    /// How long the guard waited then before it tried again; `None` when it did not.
+    pub waited: Option<Duration>,
+}
+
+impl Trail {
+    /// The failure of a call that was stopped from outside.
+    pub(crate) fn stopped(&self) -> Failure {
+        if self.attempts == 0 {
+            return Failure::not_started();
+        }
+        let mut failure = Failure::found(FailureKind::Cancelled, Detail::None);
+        let facts = failure.facts_mut();
+        facts.attempts = self.attempts;
+        facts.may_have_taken_effect = self.under_way.is_some_and(|effect| !effect.may_repeat());
+        failure
+    }
+
+    pub(super) fn failed(&mut self, began: Duration, took: Duration, kind: FailureKind) {
+        if self.tries.len() < TOLD {
+            self.tries.push(Try { began, took, kind, waited: None });
+        }
+    }
+
+    pub(super) fn waits(&mut self, wait: Duration) {
+        if let Some(last) = self.tries.last_mut() {
+            last.waited = Some(wait);
+        }
+    }
+}

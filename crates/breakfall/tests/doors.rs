@@ -1,0 +1,88 @@
+//! What doors need of the spine: to pass things on to the letter, beside what is checked.
+
+use breakfall::{
+    Arguments, BoxFuture, Call, Checking, Context, Failure, FailureKind, Guard, Outcome, Output,
+    Policy, Tool, ToolSpec,
+};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+/// Returns its arguments as they came, and what was attached.
+struct Relay;
+
+impl Tool for Relay {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: Context<'a>,
+    ) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let text = arguments.text().map_or_else(|| arguments.value().to_string(), Into::into);
+            let attached = context.attachment.and_then(|it| it.get::<&str>()).copied();
+            let raw = format!(r#"{{"sent": {text}, "attached": "{}"}}"#, attached.unwrap_or("-"));
+            Ok(Output::payload(RawValue::from_string(raw)?, "a text"))
+        })
+    }
+}
+
+fn guard(schema: serde_json::Value) -> Guard {
+    let policy = Policy { checking: Checking::Diagnose, ..Policy::default() };
+    Guard::builder()
+        .policy(policy)
+        .tool(ToolSpec::new("relay", "").schema(schema).tool(Relay))
+        .redact_value("hunter2-hunter2")
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn what_nobody_changed_is_passed_on_to_the_letter() {
+    let guard = guard(json!({ "type": "object", "properties": { "n": { "type": "number" } } }));
+    let text = r#"{"n": 12345678901234567890123456789.10,  "z": 1, "a": 2}"#;
+    let reply = guard.handle(Call::new("1", "relay", text).with("here")).await;
+    let expected = format!(r#"{{"sent": {text}, "attached": "here"}}"#);
+    assert_eq!(reply.payload().unwrap().get(), expected);
+    assert_eq!(reply.text, "a text");
+    // What was coerced is written anew.
+    let reply = guard.handle(Call::new("2", "relay", r#"{"n": "1"}"#)).await;
+    assert_eq!(reply.payload().unwrap().get(), r#"{"sent": {"n":1}, "attached": "-"}"#);
+}
+
+#[tokio::test]
+async fn a_registered_value_leaves_a_payload_too() {
+    let guard = guard(json!({ "type": "object" }));
+    let reply = guard.handle(Call::new("1", "relay", r#"{"key": "hunter2-hunter2"}"#)).await;
+    let payload = reply.payload().unwrap().get();
+    assert!(!payload.contains("hunter2"), "{payload}");
+    assert!(serde_json::from_str::<serde_json::Value>(payload).is_ok(), "{payload}");
+}
+
+#[tokio::test]
+async fn the_words_of_a_tool_are_read_and_quoted() {
+    for (failure, kind, resource) in [
+        (
+            Failure::told("ENOENT: no such file or directory, open '/srv/nope.txt'"),
+            FailureKind::NotFound,
+            Some("/srv/nope.txt"),
+        ),
+        (
+            Failure::told("Unknown tool: nope").json_rpc_code_is(-32602),
+            FailureKind::UnknownTool,
+            None,
+        ),
+        (Failure::gone("end of stream"), FailureKind::Network, None),
+    ] {
+        let words = failure.message().to_owned();
+        let gone = kind == FailureKind::Network;
+        let reply = breakfall_test::reply_to(breakfall::Preset::Breakfall, "t", failure).await;
+        assert_eq!(reply.kind(), Some(kind), "{}", reply.text);
+        assert_eq!(reply.text.contains(&format!("> {words}")), !gone, "{}", reply.text);
+        if let Some(resource) = resource {
+            assert!(reply.text.contains(&format!("`{resource}`")), "{}", reply.text);
+        }
+        if gone {
+            let expected = "`t` lost its server; it may have taken effect.\nCheck its result";
+            assert!(reply.text.starts_with(expected), "{}", reply.text);
+        }
+    }
+}

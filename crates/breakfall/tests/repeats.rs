@@ -1,0 +1,336 @@
+//! The loop guard and substitutes, through the guard.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use breakfall::{
+    Call, Disposition, Effect, Ending, Failure, FailureKind, Fallback, Fault, Guard, Policy,
+    RepeatRules, Retry, StopReason, Trouble, function,
+};
+use breakfall_test::{Recorder, Script};
+use serde_json::{Value, json};
+
+fn call(arguments: &str) -> Call {
+    Call::new("1", "t", arguments).in_run("run")
+}
+
+#[tokio::test]
+async fn the_same_failing_call_is_named_at_the_third_time_refused_at_the_fifth_and_then_fatal() {
+    let (tool, calls) = Script::new("t").fails(FailureKind::NotFound).counted();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    let mut texts = Vec::new();
+    let mut replies = Vec::new();
+    for _ in 0..6 {
+        let reply = guard.handle(call(r#"{"a": 1, "b": 2}"#)).await;
+        texts.push(reply.text.clone());
+        replies.push(reply);
+    }
+    insta::assert_snapshot!(texts.join("\n\n"), @r"
+    `t` did not find `notes/today.md`.
+    Check the name, or find out what exists, before calling it again. (ref w2a3pn)
+
+    `t` did not find `notes/today.md`.
+    Check the name, or find out what exists, before calling it again. (ref w2a3pn)
+
+    `t` did not find `notes/today.md`. This is the 3rd time that this call fails in this way.
+    Do not make the same call again: change the arguments, use another tool, or say what is missing. (ref w2a3pn)
+
+    `t` did not find `notes/today.md`. This is the 4th time that this call fails in this way.
+    Do not make the same call again: change the arguments, use another tool, or say what is missing. (ref w2a3pn)
+
+    `t` failed 4 times with these arguments and was not run again.
+    Change the arguments, use another tool, or say what is missing. (ref 7rrrva)
+
+    `t` failed 4 times with these arguments and was not run again.
+    Stop, and tell the user what is missing: this run goes in circles. (ref 7rrrva)
+    ");
+    assert_eq!(calls.load(Relaxed), 4);
+    let kinds: Vec<_> = replies.iter().filter_map(breakfall::Reply::kind).collect();
+    assert_eq!(kinds[4..], [FailureKind::Repeated; 2]);
+    assert_eq!(replies[4].disposition(), Some(Disposition::Recoverable));
+    assert_eq!(replies[4].stop_reason(), None);
+    assert_eq!(replies[5].stop_reason(), Some(StopReason::Stalled));
+}
+
+#[tokio::test]
+async fn order_and_spacing_of_arguments_do_not_hide_a_repetition_and_calls_between_do_not_either() {
+    let (tool, calls) = Script::new("t").fails(FailureKind::NotFound).counted();
+    let other = Script::new("other").answers("fine").tool();
+    let guard = Guard::builder().tools([tool, other]).build().unwrap();
+    let ways = [
+        r#"{"a": 1, "b": [1, {"c": 2, "d": 3}]}"#,
+        r#"{"b":[1,{"d":3,"c":2}],"a":1}"#,
+        "{\"a\": 1,\n \"b\": [1, {\"c\": 2, \"d\": 3}]}",
+    ];
+    for turn in 0..5 {
+        let reply = guard.handle(call(ways[turn % 3])).await;
+        assert_eq!(reply.kind() == Some(FailureKind::Repeated), turn == 4, "{turn}");
+        guard.handle(Call::new("2", "other", "{}").in_run("run")).await;
+        guard.handle(call(&format!(r#"{{"turn": {turn}}}"#))).await;
+    }
+    assert_eq!(calls.load(Relaxed), 4 + 5);
+    // Another run starts from nought.
+    let reply = guard.handle(Call::new("1", "t", ways[0]).in_run("another")).await;
+    assert_eq!(reply.kind(), Some(FailureKind::NotFound));
+}
+
+#[tokio::test]
+async fn calls_that_never_run_are_refused_at_the_fifth_time_too() {
+    let tool = Script::new("t").schema(json!({ "type": "object", "required": ["x"] })).tool();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    for (tool, arguments, kind) in [
+        ("t", "{}", FailureKind::InvalidArguments),
+        ("t", r#"{"x": "#, FailureKind::TruncatedArguments),
+        ("no_such", "{}", FailureKind::UnknownTool),
+    ] {
+        let mut kinds = Vec::new();
+        for _ in 0..6 {
+            let reply = guard.handle(Call::new("1", tool, arguments)).await;
+            kinds.push((reply.kind().unwrap(), reply.is_fatal()));
+        }
+        assert_eq!(kinds[..4], [(kind, false); 4]);
+        assert_eq!(kinds[4..], [(FailureKind::Repeated, false), (FailureKind::Repeated, true)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_success_another_kind_or_a_long_time_makes_it_forgotten() {
+    let script = Script::new("t")
+        .fails(FailureKind::NotFound)
+        .fails(FailureKind::NotFound)
+        .fails(FailureKind::NotFound)
+        .answers("found")
+        .fails(FailureKind::NotFound)
+        .fails(FailureKind::Permission)
+        .fails(FailureKind::NotFound);
+    let guard = Guard::builder().tool(script.tool()).build().unwrap();
+    for turn in 0..10 {
+        let reply = guard.handle(call("{}")).await;
+        assert_eq!(
+            reply.text.contains("3rd time"),
+            turn == 2 || turn == 8,
+            "{turn}: {}",
+            reply.text
+        );
+    }
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Repeated));
+    tokio::time::advance(Duration::from_mins(10)).await;
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::NotFound));
+}
+
+#[tokio::test]
+async fn a_tool_that_fails_too_often_in_a_run_is_paused_in_it() {
+    let (tool, calls) = Script::new("t").fails(FailureKind::NotFound).counted();
+    let repeats = RepeatRules { tool_failures: 10, ..RepeatRules::default() };
+    let guard = Guard::builder()
+        .policy(Policy { repeats, ..Policy::default() })
+        .tool(tool)
+        .build()
+        .unwrap();
+    for n in 0..15 {
+        guard.handle(call(&format!(r#"{{"n": {n}}}"#))).await;
+    }
+    assert_eq!(calls.load(Relaxed), 10);
+    guard.end_run("run");
+    guard.handle(call("{}")).await;
+    assert_eq!(calls.load(Relaxed), 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_back_when_told_is_in_no_loop_and_who_hammers_is() {
+    let script = || Script::new("t").effect(Effect::Once).fails(FailureKind::RateLimited);
+    let (tool, calls) = script().counted();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    for _ in 0..10 {
+        assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::RateLimited));
+        tokio::time::advance(Duration::from_secs(20)).await;
+    }
+    assert_eq!(calls.load(Relaxed), 10);
+    let (tool, calls) = script().counted();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    for _ in 0..10 {
+        guard.handle(call("{}")).await;
+    }
+    assert_eq!(calls.load(Relaxed), 4);
+    assert_eq!(guard.handle(call("{}")).await.stop_reason(), Some(StopReason::Stalled));
+    // Having waited at last, it may try.
+    tokio::time::advance(Duration::from_secs(20)).await;
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::RateLimited));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_hammers_an_open_breaker_is_stopped() {
+    let (tool, calls) = Script::new("t").fails(FailureKind::Upstream).counted();
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    let mut turns = 0;
+    while guard.handle(call("{}")).await.stop_reason() != Some(StopReason::Stalled) {
+        turns += 1;
+        assert!(turns < 20, "it goes on for ever");
+    }
+    assert_eq!(calls.load(Relaxed), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_substitute_answers_once_the_reply_says_so_and_the_record_links_both() {
+    let recorder = Recorder::new();
+    let search = function("search_local", "", |arguments: Value| async move {
+        Ok::<_, Failure>(format!("local: {arguments}"))
+    });
+    let guard = Guard::builder()
+        .tool(Script::new("search_web").fails(FailureKind::Upstream).tool())
+        .tool(search)
+        .fallback(
+            "search_web",
+            Fallback::tool("search_local").arguments(json!({ "text": "$query", "limit": 5 })),
+        )
+        .sink(recorder.sink())
+        .build()
+        .unwrap();
+    let reply = guard.handle(Call::new("1", "search_web", r#"{"query": "rust"}"#)).await;
+    insta::assert_snapshot!(reply.text, @r#"
+    local: {"limit":5,"text":"rust"}
+
+    `search_web` did not answer this: remote service failed. `search_local` answered instead.
+    "#);
+    assert_eq!(reply.output(), Some(r#"local: {"limit":5,"text":"rust"}"#));
+    assert!(reply.success() && !reply.is_error);
+    assert_eq!(reply.substitute(), Some("search_local"));
+    let record = recorder.records().remove(0);
+    assert_eq!(
+        (record.ending, record.substitute.as_deref()),
+        (Ending::Substituted, Some("search_local"))
+    );
+    assert_eq!(record.failure.unwrap().kind, FailureKind::Upstream);
+    assert_eq!(record.attempts, 4, "three and one");
+    assert_eq!(guard.journal().counts().substituted, 1);
+    assert_eq!(guard.journal().summary()["search_web:Upstream"], 1);
+}
+
+#[tokio::test]
+async fn a_fixed_answer_takes_the_place_of_a_tool_that_is_switched_off() {
+    let guard = Guard::builder()
+        .tool(Script::new("weather").answers("sunny").tool())
+        .fallback("weather", Fallback::value("no forecast today"))
+        .build()
+        .unwrap();
+    guard.toolbox().disable("weather").unwrap();
+    let reply = guard.handle(Call::new("1", "weather", "{}")).await;
+    insta::assert_snapshot!(reply.text, @r"
+    no forecast today
+
+    `weather` did not answer this: not available now. This is a fixed answer instead.
+    ");
+    assert_eq!(reply.substitute(), Some(""));
+}
+
+#[tokio::test]
+async fn a_substitute_that_fails_too_changes_nothing_but_a_word_of_it() {
+    let recorder = Recorder::new();
+    let guard = Guard::builder()
+        .policy(Policy { retry: Retry::never(), ..Policy::default() })
+        .tool(Script::new("a").fails(FailureKind::Upstream).tool())
+        .tool(Script::new("b").fails(FailureKind::NotFound).tool())
+        .fallback("a", Fallback::tool("b"))
+        .fallback("b", Fallback::tool("a"))
+        .sink(recorder.sink())
+        .build()
+        .unwrap();
+    let reply = guard.handle(Call::new("1", "a", "{}")).await;
+    insta::assert_snapshot!(reply.text, @r"
+    `a` failed: its remote service failed. It said:
+    > the service is down
+    `b` was tried instead: not found.
+    Call it again later, or use another tool. (ref zh8ge9)
+    ");
+    let record = recorder.records().remove(0);
+    assert_eq!((record.ending, record.substitute.as_deref()), (Ending::Failed, Some("b")));
+    assert_eq!(record.failure.unwrap().substitute.unwrap().kind, FailureKind::NotFound);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_have_taken_effect_is_not_done_again_by_a_substitute() {
+    let (other, calls) = Script::new("other").answers("paid").counted();
+    let guard = Guard::builder()
+        .tool(Script::new("pay").effect(Effect::Once).hangs().tool())
+        .tool(other)
+        .fallback("pay", Fallback::tool("other"))
+        .build()
+        .unwrap();
+    let reply = guard.handle(Call::new("1", "pay", "{}")).await;
+    assert_eq!((reply.kind(), calls.load(Relaxed)), (Some(FailureKind::Timeout), 0));
+    // Nor where the call itself is at fault.
+    let guard = Guard::builder()
+        .tool(Script::new("read").fails(FailureKind::NotFound).tool())
+        .fallback("read", Fallback::value("x"))
+        .build()
+        .unwrap();
+    assert_eq!(
+        guard.handle(Call::new("1", "read", "{}")).await.kind(),
+        Some(FailureKind::NotFound)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_trouble_made_on_purpose_is_answered_and_marked() {
+    use Trouble as T;
+    let http = T::Http { status: 503, body: "busy".to_owned(), retry_after: None };
+    for (trouble, expected) in [
+        (T::Latency(Duration::from_secs(2)), Ok("the whole answer")),
+        (T::Hang, Err(FailureKind::Timeout)),
+        (T::Fail(FailureKind::Permission), Err(FailureKind::Permission)),
+        (http, Err(FailureKind::Upstream)),
+        (T::Garbage, Ok("t\u{fffd}\u{fffd}")),
+        (T::Truncated, Ok("the whol")),
+        (T::Panic, Err(FailureKind::Internal)),
+        (T::Flood(1 << 20), Ok("flood flood")),
+    ] {
+        let recorder = Recorder::new();
+        let name = trouble.name();
+        let tool = Script::new("t").effect(Effect::Once).answers("the whole answer").tool();
+        let guard = Guard::builder()
+            .tool(tool.fault(Fault::new(trouble)))
+            .sink(recorder.sink())
+            .build()
+            .unwrap();
+        let reply = guard.handle(Call::new("1", "t", "{}")).await;
+        match expected {
+            Ok(text) => assert!(reply.text.starts_with(text), "{name}: {}", reply.text),
+            Err(kind) => assert_eq!(reply.kind(), Some(kind), "{name}"),
+        }
+        assert!(reply.text.len() <= 100 << 10, "{name}");
+        assert_eq!(recorder.records()[0].fault, Some(name));
+    }
+}
+
+#[tokio::test]
+async fn a_fault_strikes_as_often_and_where_it_is_told_the_same_way_for_the_same_seed() {
+    let struck = |seed| async move {
+        let tool = Script::new("t").answers("ok").tool();
+        let fault = Fault::new(Trouble::Fail(FailureKind::Permission))
+            .probability(0.2)
+            .when(json!({ "city": "Paris" }))
+            .seed(seed);
+        let guard =
+            Guard::builder().policy(Policy::bare()).tool(tool.fault(fault)).build().unwrap();
+        let mut struck = Vec::new();
+        for n in 0..500 {
+            let city = if n % 2 == 0 { "Paris" } else { "Rome" };
+            let arguments = json!({ "city": city, "n": n });
+            if guard.handle(Call::new("1", "t", arguments)).await.is_error {
+                struck.push(n);
+            }
+        }
+        struck
+    };
+    let first = struck(7).await;
+    assert_eq!(first, struck(7).await);
+    assert_ne!(first, struck(8).await);
+    assert!(first.iter().all(|n| n % 2 == 0) && (30..70).contains(&first.len()), "{}", first.len());
+}
+
+#[test]
+fn a_tool_cannot_be_its_own_fallback() {
+    let tool = Script::new("a").tool();
+    let error = Guard::builder().tool(tool).fallback("a", Fallback::tool("a")).build().unwrap_err();
+    assert_eq!(error.to_string(), "`a` cannot be its own fallback");
+}
