@@ -10,7 +10,12 @@ const SHORT: &str = "psycopg.OperationalError: connection to server at \"10.0.0.
                      FATAL:  password authentication failed for user \"app\" (host=db.internal dbname=shop \
                      password=hunter2-x) while connecting";
 
-/// The same behind a traceback of 8 KiB.
+/// One of 200 bytes that is about something: all the names in it are weighed.
+const NAMING: &str = "Error: unable to open configuration file '/srv/app/config/settings.yaml': No such file or \
+                      directory (os error 2) while starting the worker in /srv/app; check that the file exists and can \
+                      be read by it";
+
+/// The first behind a traceback of 8 KiB.
 fn long() -> String {
     let frame = "  File \"/home/dev/project/.venv/lib/python3.11/site-packages/app/worker.py\", line 404, in run\n    return self.connection.execute(query, timeout=30)\n";
     let frames = frame.repeat(8 * 1024 / frame.len());
@@ -20,7 +25,11 @@ fn long() -> String {
 fn reading(criterion: &mut Criterion) {
     let (reader, redactor, long) = (Reader::default(), Redactor::default(), long());
     let mut group = criterion.benchmark_group("reading");
-    for (name, text) in [("an error of 200 bytes", SHORT), ("an error of 8 KiB", long.as_str())] {
+    for (name, text) in [
+        ("an error of 200 bytes", SHORT),
+        ("an error that names a file", NAMING),
+        ("an error of 8 KiB", long.as_str()),
+    ] {
         group.bench_function(format!("{name}: classified and redacted"), |bencher| {
             bencher.iter(|| {
                 let reading =

@@ -2,6 +2,7 @@
 
 pub mod learn;
 pub mod score;
+pub mod signs;
 
 use std::io::Read;
 use std::path::Path;

@@ -1,16 +1,19 @@
-//! `cargo xtask corpus`: how well the corpus is read; `learn` writes the table of words anew.
+//! `cargo xtask corpus`: how well the corpus is read; `learn` prints the table of
+//! words anew, `learn signs` the weights of a resource's signs.
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use breakfall::Reader;
 use breakfall_corpus::score::{self, Errors};
-use breakfall_corpus::{Harmless, Labelled, Secret, learn, load};
+use breakfall_corpus::{Harmless, Labelled, Secret, learn, load, signs};
 
 fn main() {
     let sample: Vec<Labelled> = load("sample.jsonl.gz");
     let own: Vec<Labelled> = load("own.jsonl.gz");
     if std::env::args().nth(1).as_deref() == Some("learn") {
         let all: Vec<Labelled> = sample.into_iter().chain(own).collect();
-        print!("{}", learn::table(&all));
+        let of_signs = std::env::args().nth(2).as_deref() == Some("signs");
+        let table = if of_signs { signs::table(&signs::learn(&all)) } else { learn::table(&all) };
+        print!("{table}");
         return;
     }
     let reader = Reader::default();

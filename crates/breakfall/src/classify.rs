@@ -3,6 +3,7 @@
 
 mod body;
 mod codes;
+mod decide;
 mod explain;
 mod names;
 mod pattern;

@@ -6,6 +6,7 @@ mod clean;
 mod entropy;
 mod keys;
 mod marks;
+mod names;
 mod places;
 mod report;
 mod shapes;
@@ -24,9 +25,8 @@ pub use stream::RedactingStream;
 
 use crate::classify;
 use crate::config::Dispositions;
-use crate::failure::{Advice, Facts, Standing};
 use crate::tool::Content;
-use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem, Reference};
+use crate::{Correction, Detail, Error, Failure, Outcome, Output, Problem};
 
 /// The most bytes of one text of a failure that are kept for the developer.
 const KEPT: usize = 8 << 10;
@@ -107,7 +107,7 @@ impl Redactor {
             return Ok(());
         }
         let announced = self.rules.iter().map(SecretRule::announced);
-        self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?)));
+        self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?, &[])));
         Ok(())
     }
 
@@ -123,10 +123,11 @@ impl Redactor {
             }));
         }
         if let Some(own) = &self.own {
-            own.find(text, &mut found);
+            own.find(text, &mut found, |_, _| {});
         }
-        BUILT_IN.find(text, &mut found);
-        places::find(text, &mut found);
+        let mut places = places::Search::new(text);
+        BUILT_IN.find(text, &mut found, |mark, start| places.look(mark, start));
+        found.extend(places.found);
         found.retain_mut(|span| keep_outside_of_marks(text, span));
         found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         found
@@ -197,7 +198,7 @@ impl Redactor {
         let bytes = text.len();
         self.without_values(&mut text);
         let text = cut_middle(text, terms.max_output_bytes);
-        OutputReport { text, bytes, problems, items, instead, payload }
+        OutputReport { text, bytes, problems, items, payload, instead }
     }
 
     /// A payload is passed on to the letter but for what was registered.
@@ -212,65 +213,25 @@ impl Redactor {
     }
 
     fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
-        let Facts {
-            kind,
-            provenance,
-            message,
-            resource,
-            status,
-            wait,
-            detail,
-            attempts,
-            may_pass,
-            not_dispatched: _,
-            may_have_taken_effect,
-            times,
-            is_unread: _,
-            json_rpc_code: _,
-            key: _,
-            substitute,
-            type_name,
-            source,
-            backtrace,
-        } = failure.into_facts();
+        let mut facts = failure.into_facts();
         let tool = self.name(bounded(terms.tool, 1024).to_owned(), NAME);
-        let (message, removed) = clean::readable(self.clean(message, KEPT));
-        let may_pass = may_pass.unwrap_or(kind.may_pass());
+        let (message, removed) = clean::readable(self.clean(facts.message, KEPT));
         // A substitute has none of its own.
-        let substitute = substitute.map(|substitute| {
+        let substitute = facts.substitute.take().map(|substitute| {
             let (tool, mut failure) = *substitute;
             failure.facts_mut().substitute = None;
             Box::new(self.failure(failure, &Terms { tool: &tool, ..*terms }))
         });
-        let chain = source.map(|source| self.chain(&*source, &message)).unwrap_or_default();
+        let chain = facts.source.take().map(|source| self.chain(&*source, &message));
+        facts.message = message;
+        facts.detail = self.detail(facts.detail);
+        facts.resource = facts.resource.map(|resource| self.name(resource, 256));
+        facts.backtrace = facts.backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT));
         FailureReport {
-            disposition: terms.dispositions.of(terms.tool, kind, &detail),
-            advice: Advice::of(&Standing {
-                kind,
-                detail: &detail,
-                wait,
-                may_pass,
-                may_have_taken_effect,
-                times,
-            }),
-            reference: Reference::of(kind, &tool, &message),
-            error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
-            detail: self.detail(detail),
-            resource: resource.map(|resource| self.name(resource, 256)),
-            backtrace: backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT)),
-            tool,
-            kind,
-            provenance,
-            message,
-            status,
-            wait,
-            attempts,
-            may_pass,
-            times,
             substitute,
-            may_have_taken_effect,
-            chain,
+            chain: chain.unwrap_or_default(),
             removed_characters: removed,
+            ..FailureReport::of(facts, tool, terms)
         }
     }
 
@@ -365,7 +326,7 @@ impl Redactor {
 
 /// Whether what stands under this name is a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {
-    places::is_secret_name(name)
+    names::is_secret_name(name)
 }
 
 /// The beginning of a text.

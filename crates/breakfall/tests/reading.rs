@@ -182,6 +182,88 @@ fn words_in_passing_fool_nobody() {
     }
 }
 
+#[test]
+fn what_decides_is_found_behind_what_does_not() {
+    for (text, status, kind) in [
+        // A warning is no cause where a line calls itself an error.
+        (
+            "[WARNING] Running as root is not recommended\n[ERROR] the index was not found",
+            None,
+            FailureKind::NotFound,
+        ),
+        // The name of what is missing is no name of an error.
+        ("Error: no such function: NoSuchFn", None, FailureKind::InvalidArguments),
+        // The first part of a code tells, where the second tells whose.
+        (
+            "{\"Code\": \"Throttling.User\", \"Message\": \"Request was denied.\"}",
+            Some(400),
+            FailureKind::RateLimited,
+        ),
+        // Java has one exception for every file that it cannot open.
+        (
+            "java.io.FileNotFoundException: /etc/shadow (Permission denied)",
+            None,
+            FailureKind::Permission,
+        ),
+        // The tool is only who says it.
+        ("Error executing tool list_mail: Account work was not found", None, FailureKind::NotFound),
+        // A body behind headers.
+        (
+            "(404)\nReason: Not Found\nHTTP response headers: HTTPHeaderDict({'Server': 'x'})\nHTTP response body: {\"code\": \"not found\", \"message\": \"bucket \\\"metrics\\\" not found\"}",
+            None,
+            FailureKind::NotFound,
+        ),
+        // Who may not do a thing is often called unauthorized.
+        (
+            "{\"error\": \"action is unauthorized for user [reader]\"}",
+            Some(403),
+            FailureKind::Permission,
+        ),
+        // What holds a lock file is denied, not in conflict.
+        (
+            "E: Could not open lock file /var/lock/x - open (13: Permission denied)\nE: Unable to acquire the lock",
+            None,
+            FailureKind::Permission,
+        ),
+        ("activity heartbeat timeout", None, FailureKind::Timeout),
+        // The options of a program speak of everything.
+        (
+            "Error: -t <topic> missing\n\nUsage: kcat <options>\n  -m <seconds>  Metadata request timeout",
+            None,
+            FailureKind::InvalidArguments,
+        ),
+        // One code for every broken constraint, one name for every bad request.
+        (
+            "SQLSTATE[23000]: Integrity constraint violation: 19 UNIQUE constraint failed: k.code",
+            None,
+            FailureKind::Conflict,
+        ),
+        ("BadRequestError: RecordNotFound: no record 3k", None, FailureKind::NotFound),
+        // A client that finds no host has made up the status.
+        ("500 Internal Response: Cannot resolve host name: x.invalid", None, FailureKind::Network),
+        ("Error: accepts 1 arg(s), received 0", None, FailureKind::InvalidArguments),
+        // A person stopped it, whatever the report quotes.
+        ("=== FAILURES ===\nKeyboardInterrupt\n1 failed, 2 passed", None, FailureKind::Cancelled),
+    ] {
+        let reading =
+            Reader::default().read(&Evidence { text, http_status: status, ..Evidence::default() });
+        assert_eq!(reading.kind, kind, "{text}: {reading:?}");
+    }
+}
+
+#[test]
+fn the_users_own_phrases_hold_across_a_colon() {
+    let rule = PhraseRule {
+        id: "acme".to_owned(),
+        kind: "quota_exceeded".to_owned(),
+        phrases: vec!["flux…exhausted".to_owned()],
+    };
+    let reader = Reader::with_rules(&[rule]).unwrap();
+    let read = |text| reader.read(&Evidence { text, ..Evidence::default() }).kind;
+    assert_eq!(read("flux capacitor: power is Exhausted"), FailureKind::QuotaExceeded);
+    assert_ne!(read("flux capacitor:\nexhausted"), FailureKind::QuotaExceeded);
+}
+
 #[tokio::test]
 async fn a_user_teaches_the_guard_the_errors_of_a_tool_and_the_shape_of_a_secret() {
     let rule = PhraseRule {

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::names;
 use super::pattern::{Marked, Pattern};
 use crate::check::mend_value;
 
@@ -17,10 +16,10 @@ pub(super) struct Body {
     pub(super) status: Option<u16>,
     /// Its JSON-RPC code.
     pub(super) json_rpc: Option<i64>,
-    /// What it says of the resource.
-    pub(super) resource: Option<String>,
-    /// A name in it, which may be the resource's.
-    pub(super) named: Option<String>,
+    /// Its short values, with their names: one of them may be the resource.
+    pub(super) fields: Vec<(String, String)>,
+    /// Where it begins in the text.
+    pub(super) start: usize,
 }
 
 static XML_CODE: Pattern = Pattern::new(&["<Code>"], r"<Code>([A-Za-z0-9.]+)</Code>");
@@ -28,8 +27,17 @@ static XML_MESSAGE: Pattern = Pattern::new(&["<Message>"], r"(?s)<Message>(.*?)<
 static XML_RESOURCE: Pattern =
     Pattern::new(&["<BucketName", "<Key>", "<Resource"], r"<(?:BucketName|Key|Resource)>([^<]+)</");
 
+/// Every pattern of this file.
+pub(super) static PATTERNS: &[&Pattern] = &[&XML_CODE, &XML_MESSAGE, &XML_RESOURCE];
+
 /// How many values of a body are looked at.
 const VALUES: usize = 400;
+
+/// How many short values are kept.
+const FIELDS: usize = 24;
+
+/// In how many places of a text a body is looked for.
+const STARTS: usize = 4;
 
 impl Body {
     /// The body of a text: the text itself, or what stands behind a prefix such as
@@ -40,17 +48,29 @@ impl Body {
             return Some(Self {
                 codes: vec![code.to_owned()],
                 messages: XML_MESSAGE.text(marked).map(ToOwned::to_owned).into_iter().collect(),
-                resource: XML_RESOURCE.text(marked).map(ToOwned::to_owned),
+                fields: XML_RESOURCE
+                    .text(marked)
+                    .map(|value| ("resource".to_owned(), value.to_owned()))
+                    .into_iter()
+                    .collect(),
                 ..Self::default()
             });
         }
-        let start = text.find(['{', '['])?;
-        let body = text[start..].trim();
-        let value = read(body)?;
-        let mut found = Self::default();
-        found.gather(&value);
-        (!found.codes.is_empty() || !found.messages.is_empty() || found.status.is_some())
-            .then_some(found)
+        let mut from = 0;
+        for nth in 0..STARTS {
+            let start = from + text[from..].find(['{', '['])?;
+            let mut found = Self { start, ..Self::default() };
+            let value = if nth == 0 { read(text[start..].trim()) } else { strict(&text[start..]) };
+            if let Some(value) = value {
+                found.gather(&value);
+            }
+            if !found.codes.is_empty() || !found.messages.is_empty() || found.status.is_some() {
+                return Some(found);
+            }
+            // A body behind something else begins behind a space.
+            from = start + 1 + text[start + 1..].find([' ', '\n'])?;
+        }
+        None
     }
 
     fn gather(&mut self, value: &Value) {
@@ -92,31 +112,19 @@ impl Body {
     }
 
     fn field(&mut self, name: &str, field: &Value) {
-        if let Value::String(text) = field
-            && matches!(
-                name,
-                "Tag"
-                    | "tag"
-                    | "name"
-                    | "Name"
-                    | "BucketName"
-                    | "bucketName"
-                    | "resourceName"
-                    | "target"
-                    | "id"
-            )
-            && !text.is_empty()
-            && text.len() < 120
-            && !text.contains(' ')
-            && names::tell(text).is_none()
-        {
-            self.named.get_or_insert_with(|| text.clone());
-        }
         let folded: String = name
             .chars()
             .filter(char::is_ascii_alphanumeric)
             .map(|c| c.to_ascii_lowercase())
             .collect();
+        if let Value::String(text) = field
+            && !text.is_empty()
+            && text.len() < 256
+            && !text.contains([' ', '\n'])
+            && self.fields.len() < FIELDS
+        {
+            self.fields.push((folded.clone(), text.clone()));
+        }
         match (folded.as_str(), field) {
             (
                 "status" | "statuscode" | "code" | "errorcode" | "httpstatus" | "httpcode",
@@ -151,6 +159,10 @@ impl Body {
                 | "errordescription"
                 | "errormessage"
                 | "errmsg"
+                | "errormsg"
+                | "faultstring"
+                | "explanation"
+                | "cause"
                 | "title"
                 | "information"
                 | "userpresentablemessage"
@@ -158,12 +170,11 @@ impl Body {
                 | "note",
                 Value::String(text),
             ) => self.messages.push(text.clone()),
-            ("timedout", Value::Bool(true)) => self.codes.push("timed_out".to_owned()),
-            ("uri" | "resource" | "path" | "instance", Value::String(text))
-                if text.contains(['/', ':']) =>
-            {
-                self.resource.get_or_insert_with(|| text.clone());
+            // It holds what was asked for, or why there is none.
+            ("result", Value::String(text)) if text.contains(' ') => {
+                self.messages.push(text.clone());
             }
+            ("timedout", Value::Bool(true)) => self.codes.push("timed_out".to_owned()),
             _ => {}
         }
     }
@@ -171,12 +182,14 @@ impl Body {
 
 /// JSON, or a Python dict as it prints itself; what follows the value is left.
 fn read(body: &str) -> Option<Value> {
+    strict(body).or_else(|| {
+        let end = body.rfind(['}', ']'])?;
+        mend_value(&body[..=end]).filter(|value| value.is_object() || value.is_array())
+    })
+}
+
+/// JSON.
+fn strict(body: &str) -> Option<Value> {
     let mut values = serde_json::Deserializer::from_str(body).into_iter::<Value>();
-    match values.next() {
-        Some(Ok(value @ (Value::Object(_) | Value::Array(_)))) => Some(value),
-        _ => {
-            let end = body.rfind(['}', ']'])?;
-            mend_value(&body[..=end]).filter(|value| value.is_object() || value.is_array())
-        }
-    }
+    values.next()?.ok().filter(|value| value.is_object() || value.is_array())
 }

@@ -7,204 +7,40 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 
+use super::{body, reports, resource, segment, signals, wait};
 use crate::expression::{ascii, first_group};
 
-/// Every hint of every pattern, for one scan. A hint that is not listed here is looked for each
-/// time, which costs more and changes nothing.
-const HINTS: &[&str] = &[
-    " lock ",
-    "(1",
-    "(2",
-    "(3",
-    "(Errno::",
-    "*** [",
-    "-->",
-    "40",
-    "404",
-    "41",
-    "42",
-    "43",
-    "44",
-    "45",
-    "49",
-    "50",
-    "51",
-    "52",
-    ":  ",
-    ": 0",
-    ": 2",
-    ": 3",
-    ": 4",
-    ": 5",
-    ": status code",
-    ":0:",
-    ":1:",
-    ":2:",
-    ":3:",
-    ":4:",
-    ":5:",
-    ":6:",
-    ":7:",
-    ":8:",
-    ":9:",
-    "<BucketName",
-    "<Code>",
-    "<Key>",
-    "<Message>",
-    "<Resource",
-    "An error occurred (",
-    "Cannot ",
-    "Could not find artifact",
-    "Duplicate entry",
-    "EA",
-    "EACCES",
-    "EADDRINUSE",
-    "EB",
-    "EBUSY",
-    "EC",
-    "ED",
-    "EE",
-    "EEXIST",
-    "EF",
-    "EH",
-    "EI",
-    "EISDIR",
-    "EJ",
-    "EL",
-    "EM",
-    "EN",
-    "ENOENT",
-    "ENOTDIR",
-    "ENOTEMPTY",
-    "EO",
-    "EP",
-    "EPERM",
-    "ER",
-    "EROFS",
-    "ERROR",
-    "ERROR ",
-    "ERRORS",
-    "ES",
-    "ET",
-    "ETRY",
-    "EU",
-    "EW",
-    "EX",
-    "FAIL",
-    "FATAL",
-    "For url",
-    "HTTP ",
-    "Key (",
-    "MS",
-    "Ms",
-    "Protected branch",
-    "SQL",
-    "Sql",
-    "StatusCode.",
-    "UND",
-    "UNIQUE constraint",
-    "WinError",
-    "[Errno",
-    "able ",
-    "again",
-    "ail",
-    "ait",
-    "already exists",
-    "arning",
-    "atabase ",
-    "athspec ",
-    "back",
-    "cannot load such",
-    "ccess Denied",
-    "ccess denied",
-    "characters",
-    "chema ",
-    "code = ",
-    "command denied",
-    "connecting",
-    "ction ",
-    "curl: (",
-    "daemon socket",
-    "did NOT",
-    "dup key",
-    "elation ",
-    "equence ",
-    "equest",
-    "ermission denied for",
-    "eset",
-    "ethod ",
-    "etry",
-    "for url",
-    "grpc-status",
-    "has no attribute",
-    "he method ",
-    "iew ",
-    "ind",
-    "is not running",
-    "ith the ",
-    "listen ",
-    "lugin ",
-    "ms",
-    "nable to locate package",
-    "ndex ",
-    "not authorized on",
-    "not authorized to perform",
-    "not have access",
-    "not ok",
-    "npm error path",
-    "o module named",
-    "o such ",
-    "ocker daemon",
-    "ode",
-    "ole ",
-    "onstraint (",
-    "ollection ",
-    "olumn ",
-    "ommand ",
-    "ool",
-    "ool ",
-    "ool call",
-    "ool:",
-    "opic ",
-    "os error",
-    "problem",
-    "reak",
-    "rrno",
-    "rror",
-    "satisfies the requirement",
-    "spawn ",
-    "to database '",
-    "tream ",
-    "ttribute:",
-    "unction",
-    "unction ",
-    "undefined",
-    "unexpected state",
-    "uplicates value",
-    "url=",
-    "utside ",
-    "vailable",
-    "valid tool",
-    "valuation:",
-    "when requesting",
-    "xisting ",
-    "xit",
-    "ype ",
-];
+/// Every hint of every pattern, in order, for one scan.
+static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let listed = [body::PATTERNS, reports::PATTERNS, signals::PATTERNS, wait::PATTERNS];
+    let patterns = listed.into_iter().flatten().copied().chain(resource::patterns());
+    let mut hints: Vec<&str> = patterns.flat_map(|pattern| pattern.hints).copied().collect();
+    hints.extend(segment::LITERALS.iter().map(|literal| literal.words));
+    hints.sort_unstable();
+    hints.dedup();
+    hints.truncate(64 * MARKS);
+    hints
+});
 
-static SCAN: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasickBuilder::new().kind(Some(AhoCorasickKind::DFA)).build(HINTS).ok());
+static SCAN: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasickBuilder::new().kind(Some(AhoCorasickKind::DFA)).build(HINTS.iter()).ok()
+});
+
+/// How many words of marks there are: one bit for each hint.
+const MARKS: usize = 4;
+
+type Marks = [u64; MARKS];
 
 /// Which hints stand in a text.
 #[derive(Clone, Copy)]
 pub(super) struct Marked<'t> {
     pub(super) text: &'t str,
-    marks: [u64; 4],
+    marks: Marks,
 }
 
 impl<'t> Marked<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        let mut marks = [0; 4];
+        let mut marks = [0; MARKS];
         match &*SCAN {
             Some(scan) => {
                 for hit in scan.find_overlapping_iter(text) {
@@ -212,9 +48,14 @@ impl<'t> Marked<'t> {
                     marks[index / 64] |= 1 << (index % 64);
                 }
             }
-            None => marks = [u64::MAX; 4],
+            None => marks = [u64::MAX; MARKS],
         }
         Self { text, marks }
+    }
+
+    /// A part of the text: what stands in it stands in the whole, so that no pattern is missed.
+    pub(super) fn part<'p>(&self, text: &'p str) -> Marked<'p> {
+        Marked { text, marks: self.marks }
     }
 }
 
@@ -224,7 +65,7 @@ pub(super) struct Pattern {
     /// One of these stands in every text that it matches: looked for first, because that is
     /// cheap and most texts hold none. Empty where there is no such word.
     hints: &'static [&'static str],
-    mask: OnceLock<[u64; 4]>,
+    mask: OnceLock<Marks>,
     regex: OnceLock<Option<Regex>>,
 }
 
@@ -260,25 +101,57 @@ impl Pattern {
         }
         let compile = || Regex::builder().syntax(ascii()).build(self.source).ok();
         let regex = self.regex.get_or_init(compile).as_ref()?;
+        // Room for the groups is made only where there is something to put into it.
+        let input = Input::new(text.text.as_bytes()).range(from..);
+        let whole = regex.search(&input)?;
         let mut captures = regex.create_captures();
-        regex.search_captures(&Input::new(text.text.as_bytes()).range(from..), &mut captures);
+        regex.search_captures(&input.range(whole.range()), &mut captures);
         first_group(&captures).map(|(group, whole)| (group, whole.end))
     }
 
     fn may_match(&self, text: &Marked) -> bool {
         let mask = self.mask.get_or_init(|| {
-            let mut mask = [0; 4];
+            let mut mask = [0; MARKS];
             for hint in self.hints {
-                match HINTS.iter().position(|known| known == hint) {
-                    Some(index) => mask[index / 64] |= 1 << (index % 64),
-                    None => return [u64::MAX; 4],
+                match HINTS.binary_search(hint) {
+                    Ok(index) => mask[index / 64] |= 1 << (index % 64),
+                    // Not listed: it is looked for each time, which costs more and changes nothing.
+                    Err(_) => return [u64::MAX; MARKS],
                 }
             }
             mask
         });
         self.hints.is_empty()
-            || *mask == [u64::MAX; 4]
+            || *mask == [u64::MAX; MARKS]
             || mask.iter().zip(&text.marks).any(|(mask, marks)| mask & marks != 0)
+    }
+}
+
+/// Words that are looked for as they are.
+pub(super) struct Literal {
+    words: &'static str,
+    index: OnceLock<Option<usize>>,
+}
+
+impl Literal {
+    pub(super) const fn new(words: &'static str) -> Self {
+        Self { words, index: OnceLock::new() }
+    }
+
+    /// Where they stand first.
+    pub(super) fn first_of(&self, text: &Marked) -> Option<usize> {
+        self.may_stand_in(text).then(|| text.text.find(self.words)).flatten()
+    }
+
+    /// Where they stand last.
+    pub(super) fn last_of(&self, text: &Marked) -> Option<usize> {
+        self.may_stand_in(text).then(|| text.text.rfind(self.words)).flatten()
+    }
+
+    fn may_stand_in(&self, text: &Marked) -> bool {
+        let known = || HINTS.binary_search(&self.words).ok();
+        let index = self.index.get_or_init(known);
+        index.is_none_or(|index| text.marks[index / 64] >> (index % 64) & 1 == 1)
     }
 }
 
@@ -293,6 +166,22 @@ mod tests {
         assert_eq!(CODE.text(&Marked::new("exit code 7")), Some("7"));
         assert_eq!(CODE.text(&Marked::new("nothing")), None);
         assert_eq!(OWN.text(&Marked::new("exit code 7")), Some("7"));
-        assert!(HINTS.len() <= 256);
+    }
+
+    #[test]
+    fn every_pattern_is_listed_and_every_hint_has_its_bit() {
+        let listed = [
+            (include_str!("body.rs"), body::PATTERNS.len()),
+            (include_str!("reports.rs"), reports::PATTERNS.len()),
+            (include_str!("signals.rs"), signals::PATTERNS.len()),
+            (include_str!("wait.rs"), wait::PATTERNS.len()),
+            (include_str!("resource/forms.rs"), resource::patterns().count()),
+        ];
+        for (source, listed) in listed {
+            assert_eq!(source.matches("Pattern::new(").count(), listed);
+        }
+        let source = include_str!("segment.rs");
+        assert_eq!(source.matches("Literal::new(").count(), segment::LITERALS.len());
+        assert!(HINTS.len() < 64 * MARKS, "{} hints", HINTS.len());
     }
 }

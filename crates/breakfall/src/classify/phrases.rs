@@ -16,6 +16,9 @@ const GAP: usize = 120;
 /// How many places of a text are looked at for its resource.
 const PLACES: usize = 12;
 
+/// How many phrases of a text count.
+const SPOKEN: usize = 8 << 10;
+
 /// A rule of the user's own: these words mean this kind. They come before the built-in ones.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PhraseRule {
@@ -32,13 +35,22 @@ pub(super) struct Phrases {
     rules: Vec<(FailureKind, String)>,
     all: Vec<Phrase>,
     beginnings: Option<AhoCorasick>,
+    /// What must follow some beginnings: looked for once in a text, not once for each of them.
+    endings: Option<AhoCorasick>,
+    /// Whether a phrase ends in the clause in which it begins: `tool x: y not found` tells
+    /// nothing of a tool. What a user writes holds as it is written.
+    one_clause: bool,
 }
 
 struct Phrase {
     rule: usize,
-    /// What must follow on the same line, in lower case.
-    then: Option<String>,
+    /// Which ending must follow on the same line.
+    then: Option<usize>,
 }
+
+/// Phrases that stand in a text: the rule of each, and where.
+#[derive(Debug, Default)]
+pub(super) struct Spoken(Vec<(usize, Range<usize>)>);
 
 /// Where a rule found its words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,16 +72,25 @@ pub(super) static BUILT_IN: LazyLock<Phrases> = LazyLock::new(|| {
             phrases.split('|').map(ToOwned::to_owned).collect(),
         ))
     });
-    Phrases::new(rows)
+    Phrases { one_clause: true, ..Phrases::new(rows) }
 });
 
 impl Phrases {
     fn new(rows: impl Iterator<Item = (FailureKind, String, Vec<String>)>) -> Self {
         let (mut rules, mut phrases, mut beginnings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut endings: Vec<String> = Vec::new();
         for (kind, rule, words) in rows {
             for phrase in words {
                 let (begin, then) = match phrase.split_once('…') {
-                    Some((begin, then)) => (begin.to_owned(), Some(then.to_ascii_lowercase())),
+                    Some((begin, then)) => {
+                        let then = then.to_ascii_lowercase();
+                        let known = endings.iter().position(|known| *known == then);
+                        let index = known.unwrap_or_else(|| {
+                            endings.push(then);
+                            endings.len() - 1
+                        });
+                        (begin.to_owned(), Some(index))
+                    }
                     None => (phrase, None),
                 };
                 phrases.push(Phrase { rule: rules.len(), then });
@@ -77,12 +98,15 @@ impl Phrases {
             }
             rules.push((kind, rule));
         }
-        let beginnings = AhoCorasickBuilder::new()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .build(&beginnings)
-            .ok();
-        Self { rules, all: phrases, beginnings }
+        let scan = |words: &[String]| {
+            AhoCorasickBuilder::new()
+                .ascii_case_insensitive(true)
+                .match_kind(MatchKind::Standard)
+                .build(words)
+                .ok()
+        };
+        let (beginnings, endings) = (scan(&beginnings), scan(&endings));
+        Self { rules, all: phrases, beginnings, endings, one_clause: false }
     }
 
     /// The user's own rules.
@@ -96,34 +120,65 @@ impl Phrases {
 
     /// The first rule of the table with a phrase in the text, and where its longest phrase stands.
     pub(super) fn find(&self, text: &str, quotes: &Quotes) -> Option<Hit<'_>> {
-        let mut best: Option<(usize, Range<usize>)> = None;
-        for (rule, words) in self.hits(text) {
+        self.first(text, &self.spoken(text), quotes)
+    }
+
+    /// The same, of phrases that were found before.
+    pub(super) fn first(&self, text: &str, spoken: &Spoken, quotes: &Quotes) -> Option<Hit<'_>> {
+        let mut best: Option<(usize, &Range<usize>)> = None;
+        for (rule, words) in &spoken.0 {
             // Of one rule, the longest phrase says most.
-            let better = best.as_ref().is_none_or(|(known, longest)| {
-                rule < *known || rule == *known && words.len() > longest.len()
+            let better = best.is_none_or(|(known, longest)| {
+                *rule < known || *rule == known && words.len() > longest.len()
             });
-            if better && !quotes.hide(text, &words) {
-                best = Some((rule, words));
+            if better && !quotes.hide(text, words) {
+                best = Some((*rule, words));
             }
         }
         best.map(|(rule, words)| {
             let (kind, rule) = &self.rules[rule];
-            Hit { kind: *kind, rule, words }
+            Hit { kind: *kind, rule, words: words.clone() }
         })
     }
 
-    /// Every place in which a text speaks of a kind, the longest phrases first.
-    pub(super) fn places(&self, kind: FailureKind, text: &str) -> Vec<Range<usize>> {
-        let of_kind = self.hits(text).filter(|(rule, _)| self.rules[*rule].0 == kind);
-        let mut places: Vec<Range<usize>> = of_kind.map(|(_, words)| words).take(PLACES).collect();
-        places.sort_by_key(|words| (std::cmp::Reverse(words.len()), words.start));
-        places
+    /// Every place in which a text speaks of a kind, in order; phrases that overlap are one.
+    pub(super) fn places(&self, kind: FailureKind, spoken: &Spoken) -> Vec<Range<usize>> {
+        let of_kind = spoken.0.iter().filter(|(rule, _)| self.rules[*rule].0 == kind);
+        joined(of_kind.map(|(_, words)| words.clone()).collect())
+    }
+
+    /// Every phrase that stands in a text.
+    pub(super) fn spoken(&self, text: &str) -> Spoken {
+        Spoken(self.hits(text).take(SPOKEN).collect())
+    }
+
+    /// Where an ending ends, when it stands near enough on the same line.
+    fn follows(
+        &self,
+        text: &str,
+        from: usize,
+        then: usize,
+        endings: &[(usize, Range<usize>)],
+    ) -> Option<usize> {
+        // They come in order of their ends.
+        let behind = endings.partition_point(|(_, at)| at.end <= from);
+        let near = endings[behind..].iter().take_while(|(_, at)| at.end <= from + GAP);
+        let (_, at) = near.into_iter().find(|(which, at)| *which == then && at.start >= from)?;
+        let gap = text.get(from..at.start)?;
+        let crosses = gap.contains('\n') || self.one_clause && gap.contains(": ");
+        (!crosses).then_some(at.end)
+    }
+
+    fn endings_in(&self, text: &str) -> Vec<(usize, Range<usize>)> {
+        let all = self.endings.iter().flat_map(|endings| endings.find_overlapping_iter(text));
+        all.take(SPOKEN).map(|hit| (hit.pattern().as_usize(), hit.range())).collect()
     }
 
     /// Every phrase that stands in a text, with its rule.
     fn hits<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
         let all =
             self.beginnings.iter().flat_map(move |phrases| phrases.find_overlapping_iter(text));
+        let mut endings: Option<Vec<(usize, Range<usize>)>> = None;
         all.filter_map(move |hit| {
             let phrase = &self.all[hit.pattern().as_usize()];
             if !stands_alone(text, hit.start(), hit.end()) {
@@ -131,19 +186,28 @@ impl Phrases {
             }
             let end = match &phrase.then {
                 None => hit.end(),
-                Some(then) => follows(text, hit.end(), then)?,
+                Some(then) => {
+                    let endings = endings.get_or_insert_with(|| self.endings_in(text));
+                    self.follows(text, hit.end(), *then, endings)?
+                }
             };
             Some((phrase.rule, hit.start()..end))
         })
     }
 }
 
-/// Where `then` ends, when it stands behind on the same line.
-fn follows(text: &str, from: usize, then: &str) -> Option<usize> {
-    let until = text.floor_char_boundary((from + GAP).min(text.len()));
-    let line = text[from..until].split('\n').next().unwrap_or_default();
-    let at = line.to_ascii_lowercase().find(then)?;
-    Some(from + at + then.len())
+/// Ranges in order, those that overlap as one.
+pub(super) fn joined(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    places.sort_by_key(|place| place.start);
+    places.dedup_by(|next, place| {
+        let overlaps = next.start < place.end;
+        if overlaps {
+            place.end = place.end.max(next.end);
+        }
+        overlaps
+    });
+    places.truncate(PLACES);
+    places
 }
 
 /// Whether a phrase is neither a part of a word nor of a path.

@@ -21,9 +21,12 @@ impl Quotes {
             let Some(mark) = text[open..].chars().next() else { break };
             let inside = open + mark.len_utf8();
             at = inside;
-            // An apostrophe stands behind a letter.
+            // An apostrophe stands behind a letter; Python's bytes are quoted behind a lone `b`.
             let before = text[..open].chars().next_back();
-            if mark == '\'' && before.is_some_and(|c| c.is_ascii_alphanumeric()) {
+            let bytes = text[..open]
+                .strip_suffix('b')
+                .is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_alphanumeric()));
+            if mark == '\'' && before.is_some_and(|c| c.is_ascii_alphanumeric()) && !bytes {
                 continue;
             }
             if let Some(end) = closing(text, inside, mark) {

@@ -1,7 +1,7 @@
 //! Reports of tests and compilers: they quote every kind of error and are none of them.
 
+use super::decide::Verdict;
 use super::pattern::{Marked, Pattern};
-use super::read::{Evidence, Verdict};
 use crate::FailureKind;
 
 static TEST_REPORTS: Pattern = Pattern::new(
@@ -32,19 +32,13 @@ static COMPILER: Pattern = Pattern::new(
     r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^\S+\.\w{1,5}:\d+(?::\d+)? (?:error|warning) |^\S+\.\w{1,5}\(\d+, ?\d+\):? Error:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
 );
 
-/// Reports of tests and compilers quote every kind of error and are none of them.
-pub(super) fn report(evidence: &Evidence, marked: &Marked) -> Option<Verdict> {
+/// Every pattern of this file.
+pub(super) static PATTERNS: &[&Pattern] = &[&TEST_REPORTS, &COMPILER];
+
+/// What such a report says, unless it is that a file is missing.
+pub(super) fn report(marked: &Marked) -> Option<Verdict> {
     let text = marked.text;
-    if evidence.http_status.is_some()
-        || evidence.json_rpc_code.is_some()
-        || text.contains("No such file or directory") && !text.contains("FAILED")
-    {
-        return None;
-    }
-    if text.contains("unrecognized command-line option")
-        || text.contains("Unknown compiler option")
-        || text.contains("KeyboardInterrupt")
-    {
+    if text.contains("No such file or directory") && !text.contains("FAILED") {
         return None;
     }
     let words = TEST_REPORTS.text(marked).or_else(|| COMPILER.text(marked))?;

@@ -4,9 +4,13 @@
 use std::borrow::Cow;
 
 use super::names;
+use super::pattern::{Literal, Marked};
 
 /// How much of a text is read, half of it from each end.
 const READ: usize = 24 << 10;
+
+/// How many lines are asked what they call themselves.
+const LINES: usize = 400;
 
 /// The text in bounds, head and tail.
 pub(super) fn bounded(text: &str) -> Cow<'_, str> {
@@ -17,7 +21,61 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     };
-    if text.contains('\u{1b}') { Cow::Owned(without_escapes(&text)) } else { text }
+    let text = if text.contains('\u{1b}') { Cow::Owned(without_escapes(&text)) } else { text };
+    match without_asides(&text) {
+        Some(rest) => Cow::Owned(rest),
+        None => text,
+    }
+}
+
+/// Without warnings, notices and hints, where other lines say that they are errors: a program
+/// that goes on to fail has not failed of what it warned of.
+fn without_asides(text: &str) -> Option<String> {
+    let said = text.lines().take(LINES).map(Level::of);
+    let (mut aside, mut error) = (false, false);
+    for level in said {
+        aside |= level == Level::Aside;
+        error |= level == Level::Error;
+    }
+    (aside && error).then(|| {
+        let kept = text.lines().filter(|line| Level::of(line) != Level::Aside);
+        kept.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// How a line calls itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Error,
+    Aside,
+    Plain,
+}
+
+impl Level {
+    /// By a word that opens the line, after a program's name, a time or a bracket at most.
+    fn of(line: &str) -> Self {
+        let words = line.trim_start().split([' ', '\t']).filter(|word| !word.is_empty()).take(4);
+        for word in words {
+            let bare = word.trim_matches(|c: char| !c.is_ascii_alphabetic());
+            let marked = word.ends_with([':', ']']) || bare.bytes().all(|b| b.is_ascii_uppercase());
+            let is = |levels: &[&str]| {
+                marked && levels.iter().any(|level| level.eq_ignore_ascii_case(bare))
+            };
+            if is(&["error", "fatal", "err", "critical", "emerg"]) {
+                return Self::Error;
+            }
+            if is(&["warning", "warn", "notice", "info", "debug", "hint", "note"]) {
+                return Self::Aside;
+            }
+            let opens = word.ends_with([':', ']', ','])
+                || word.contains(|c: char| c.is_ascii_digit())
+                || bare.len() < 3;
+            if !opens {
+                break;
+            }
+        }
+        Self::Plain
+    }
 }
 
 /// Without the sequences that move a cursor or colour a terminal.
@@ -37,6 +95,14 @@ fn without_escapes(text: &str) -> String {
     out
 }
 
+static TRACEBACK: Literal = Literal::new("Traceback (most recent call last)");
+static CAUSED_BY: Literal = Literal::new("Caused by:");
+static FATAL: Literal = Literal::new("FATAL:  ");
+static USAGE: Literal = Literal::new("sage:");
+
+/// Every literal of this file.
+pub(super) static LITERALS: &[&Literal] = &[&TRACEBACK, &CAUSED_BY, &FATAL, &USAGE];
+
 /// The decisive part of a text, and the names of error types in it, the most telling first.
 pub(super) struct Segment<'t> {
     pub(super) text: &'t str,
@@ -44,10 +110,14 @@ pub(super) struct Segment<'t> {
 }
 
 impl<'t> Segment<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
-        let part = python(text).or_else(|| caused_by(text)).unwrap_or(text);
+    pub(super) fn of(whole: &Marked<'t>) -> Self {
+        let text = whole.text;
+        let part = python(whole).or_else(|| caused_by(whole)).unwrap_or(text);
         // Postgres says first that the connection failed, and then why.
-        let part = part.rfind("FATAL:  ").map_or(part, |at| &part[at..]);
+        let part = FATAL.last_of(&whole.part(part)).map_or(part, |at| &part[at..]);
+        let part = USAGE
+            .first_of(&whole.part(part))
+            .map_or(part, |at| before_usage(part, at.saturating_sub(1)));
         let mut names = Vec::new();
         for line in part.lines().take(40) {
             leading_names(line, &mut names);
@@ -60,9 +130,17 @@ impl<'t> Segment<'t> {
     }
 }
 
+/// What a program says before it tells how it is used: its options speak of everything.
+fn before_usage(text: &str, usage: usize) -> &str {
+    let before = text[..usage].trim_end();
+    let opens_a_line = before.len() < usage && text[before.len()..usage].contains('\n');
+    if opens_a_line && !before.is_empty() { before } else { text }
+}
+
 /// What follows the frames of the last Python traceback.
-fn python(text: &str) -> Option<&str> {
-    let start = text.rfind("Traceback (most recent call last)")?;
+fn python<'t>(whole: &Marked<'t>) -> Option<&'t str> {
+    let text = whole.text;
+    let start = TRACEBACK.last_of(whole)?;
     let mut at = start;
     for line in text[start..].split_inclusive('\n') {
         let framed = line.starts_with([' ', '\t'])
@@ -77,8 +155,9 @@ fn python(text: &str) -> Option<&str> {
 }
 
 /// The last cause of a chain: `Caused by: x` as Java has it, a numbered list as anyhow has it.
-fn caused_by(text: &str) -> Option<&str> {
-    let at = text.rfind("Caused by:")?;
+fn caused_by<'t>(whole: &Marked<'t>) -> Option<&'t str> {
+    let text = whole.text;
+    let at = CAUSED_BY.last_of(whole)?;
     let cause = text[at + 10..].trim_start_matches([' ', '\t']);
     if let Some(list) = cause.strip_prefix('\n').or_else(|| cause.strip_prefix("\r\n")) {
         let last = list.lines().take_while(|line| line.starts_with([' ', '\t'])).last()?;
@@ -97,20 +176,32 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
     let line = line.trim_start_matches(|c: char| {
         c.is_whitespace() || matches!(c, '<' | '[' | '{' | '!' | '>')
     });
-    for part in line.splitn(5, ": ").take(4) {
+    let mut rest = Some(line);
+    for nth in 0..4 {
+        let Some(from) = rest else { break };
+        let colon = colon(from);
+        let part = colon.map_or(from, |at| &from[..at]);
+        rest = colon.map(|at| &from[at + 2..]);
         let word = part
             .split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"'))
             .next_back()
             .unwrap_or(part);
         let first = part.split(['(', ' ', '<']).next().unwrap_or(part).trim_end_matches(':');
         for name in [first, word.trim_end_matches(':')] {
-            let telling = name.len() == part.trim().len() && names::is_telling(name);
+            // What stands behind the last colon may be the name of anything.
+            let announces = nth == 0 || rest.is_some();
+            let telling = announces && name.len() == part.trim().len() && names::is_telling(name);
             if (telling || names::is_type_name(name)) && !names.contains(&name) && names.len() < 12
             {
                 names.push(name);
             }
         }
     }
+}
+
+/// Where the first colon with a space behind it stands.
+fn colon(text: &str) -> Option<usize> {
+    text.as_bytes().windows(2).position(|pair| pair == b": ")
 }
 
 #[cfg(test)]
@@ -120,12 +211,12 @@ mod tests {
     #[test]
     fn the_innermost_cause_is_the_decisive_part() {
         let python = "Traceback (most recent call last):\n  File \"a.py\", line 404, in x\n    timeout()\nKeyError: 'a'";
-        assert_eq!(Segment::of(python).text, "KeyError: 'a'");
-        assert_eq!(Segment::of(python).names, ["KeyError"]);
+        assert_eq!(Segment::of(&Marked::new(python)).text, "KeyError: 'a'");
+        assert_eq!(Segment::of(&Marked::new(python)).names, ["KeyError"]);
         let java = "java.lang.RuntimeException: x\n\tat a.b\nCaused by: java.net.ConnectException: refused\n\tat c";
-        assert_eq!(Segment::of(java).names[0], "java.net.ConnectException");
+        assert_eq!(Segment::of(&Marked::new(java)).names[0], "java.net.ConnectException");
         let rust = "Error: sending\n\nCaused by:\n    0: connect\n    1: Connection refused (os error 111)\n";
-        assert_eq!(Segment::of(rust).text, "Connection refused (os error 111)");
+        assert_eq!(Segment::of(&Marked::new(rust)).text, "Connection refused (os error 111)");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Codes within a text: errno, SQLSTATE, gRPC, exit codes, HTTP status. Never a bare number.
 
 use super::codes;
+use super::decide::Verdict;
 use super::names::{self, Told};
 use super::pattern::{Marked, Pattern};
-use super::read::Verdict;
 use crate::FailureKind;
 
 static AWS: Pattern =
@@ -38,6 +38,21 @@ static EXIT: Pattern =
     Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
 static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
 
+/// Every pattern of this file.
+pub(super) static PATTERNS: &[&Pattern] = &[
+    &AWS,
+    &NAMED_CODE,
+    &GRPC,
+    &ERRNO,
+    &WINDOWS,
+    &ERRNO_NAME,
+    &SQLSTATE,
+    &MYSQL,
+    &EXIT,
+    &CURL,
+    &STATUS,
+];
+
 /// Codes within a text.
 pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
     let text = marked.text;
@@ -67,10 +82,12 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
             let code =
                 SQLSTATE.text(marked).filter(|code| code.bytes().any(|b| b.is_ascii_digit()))?;
             let kind = codes::sqlstate(code)?;
-            let kind = if code == "57014" && text.contains("user request") {
-                FailureKind::Cancelled
-            } else {
-                kind
+            // Codes that stand for two things, told apart by the words.
+            let unique = || ["UNIQUE", "unique", "Duplicate", "duplicate"].iter();
+            let kind = match code {
+                "57014" if text.contains("user request") => FailureKind::Cancelled,
+                "23000" if unique().any(|word| text.contains(word)) => FailureKind::Conflict,
+                _ => kind,
             };
             Some(Verdict::new(kind, "sqlstate", code))
         })
@@ -108,7 +125,7 @@ fn curl(code: u32) -> Option<FailureKind> {
 
 static STATUS: Pattern = Pattern::new(
     &["40", "41", "42", "43", "44", "45", "49", "50", "51", "52"],
-    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|status code from registry (\d{3}))"#,
+    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error:? )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |^\w+(?:Exception|Error): (\d{3}) |\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|Unexpected Response: (\d{3})\b|status code from registry (\d{3}))"#,
 );
 
 /// The HTTP status that a text tells as such: never a bare number.

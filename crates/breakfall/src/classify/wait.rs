@@ -20,6 +20,9 @@ static PROSE: Pattern = Pattern::new(
     r"(?i)\b(?:again|available|retry|request|wait|resets?|back|break)\s+(?:in|after|for|at least|another)?\s*(?:about\s+|approximately\s+)?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d),?\s*(?:and\s+)?)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d))\b",
 );
 
+/// Every pattern of this file.
+pub(super) static PATTERNS: &[&Pattern] = &[&HEADER, &MILLISECONDS, &PROSE];
+
 /// The wait a text asks for.
 pub(super) fn wait(text: &Marked) -> Option<Duration> {
     if let Some(number) = MILLISECONDS.text(text) {

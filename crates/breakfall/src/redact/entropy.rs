@@ -1,5 +1,9 @@
 //! How random a text is, and what only stands in for a secret.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
+
 /// Bits a character, by Shannon.
 pub(super) fn entropy(text: &str) -> f32 {
     let mut counts = [0_u32; 256];
@@ -104,17 +108,27 @@ pub(super) fn is_mask(text: &str) -> bool {
         || masked * 10 >= text.chars().count() * 7
 }
 
+/// What stands in what is no secret, wherever.
+static STAND_INS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasickBuilder::new()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(["your_", "your-", "placeholder", "abcdefghijklmnop", "changeme", "<", "${", "{{"])
+        .ok()
+});
+
 /// Whether a text in a secret's place only stands in for one: also a word or an example.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | '`' | '(' | ')' | '.' | ','));
-    let lower = text.to_ascii_lowercase();
+    let begins = |with: &str| {
+        text.as_bytes().get(..with.len()).is_some_and(|b| b.eq_ignore_ascii_case(with.as_bytes()))
+    };
+    let ending = text.len().checked_sub("example".len()).and_then(|at| text.as_bytes().get(at..));
     is_mask(text)
-        || WORDS.contains(&lower.as_str())
-        || ["process.env", "os.environ", "env.", "os.getenv"].iter().any(|v| lower.starts_with(v))
-        || ["your_", "your-", "placeholder", "abcdefghijklmnop", "changeme", "<", "${", "{{"]
-            .iter()
-            .any(|stand_in| lower.contains(stand_in))
-        || lower.ends_with("example")
+        || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+        || ["process.env", "os.environ", "env.", "os.getenv"].iter().any(|with| begins(with))
+        || STAND_INS.as_ref().is_some_and(|stand_ins| stand_ins.is_match(text))
+        || ending.is_some_and(|ending| ending.eq_ignore_ascii_case(b"example"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ const KEY: usize = 64 << 10;
 
 /// A private key, from its opening line to its closing one; where one of the two was cut off,
 /// as far as the key reaches.
-pub(super) fn private_key(text: &str, at: usize, found: &mut Vec<Span<'_>>) {
+pub(super) fn private_key(text: &str, at: usize, found: &mut Vec<Span<'static>>) {
     const NAME: &str = "private-key";
     if found.last().is_some_and(|known| known.name == NAME && at < known.end) {
         return;

@@ -1,231 +1,76 @@
 //! Secrets by place: what is assigned to a name such as `password`, what a cookie holds, and
 //! private keys, whole or cut.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
-
 use super::Span;
 use super::entropy::{entropy, is_placeholder};
 use super::keys::private_key;
-
-/// Words that a secret's name ends with, in lower case; separators in a name do not count.
-const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "apikey",
-    "accesskey",
-    "accountkey",
-    "privatekey",
-    "secretkey",
-    "encryptionkey",
-    "signingkey",
-    "masterkey",
-    "sharedkey",
-    "authkey",
-    "sharedaccesskey",
-    "credential",
-    "credentials",
-    "connectionstring",
-    "clientsecret",
-    "sessionid",
-    "sessionkey",
-    "sessiontoken",
-    "authorization",
-    "passcode",
-    "pin",
-    "otp",
-    "dbpass",
-    "userpass",
-    "mysqlpwd",
-    "secretaccesskey",
-    "appsecret",
-    "apisecret",
-    "authtoken",
-    "refreshtoken",
-    "idtoken",
-    "privatetoken",
-    "cookie",
-    "setcookie",
-    "session",
-    "creds",
-    "apitoken",
-    "bearertoken",
-    "accesstoken",
-];
-
-/// Names that end like a secret's and hold none.
-const OPEN: &[&str] = &[
-    "publickey",
-    "publictoken",
-    "csrftoken",
-    "nexttoken",
-    "pagetoken",
-    "nextpagetoken",
-    "continuationtoken",
-    "synctoken",
-    "primarykey",
-    "foreignkey",
-    "shippin",
-    "spin",
-    "mappin",
-    "unexpectedtoken",
-    "invalidtoken",
-    "stoppin",
-    "cancellationtoken",
-];
-
-/// Words that make a name suspicious, whatever else is in it.
-const SUSPICIOUS: &[&str] = &[
-    "access",
-    "auth",
-    "api",
-    "credential",
-    "creds",
-    "key",
-    "passwd",
-    "password",
-    "secret",
-    "token",
-];
-
-/// What a suspicious name may hold besides, and then holds no secret.
-const HARMLESS: &[&str] = &[
-    "accessib",
-    "accessor",
-    "accessid",
-    "randomaccess",
-    "apiid",
-    "apiname",
-    "apiversion",
-    "rapid",
-    "capital",
-    "author",
-    "authentication",
-    "exchange",
-    "credentialid",
-    "credentialsid",
-    "withcredentials",
-    "bucketkey",
-    "foreignkey",
-    "hotkey",
-    "idxkey",
-    "naturalkey",
-    "primarykey",
-    "pubkey",
-    "publickey",
-    "schemakey",
-    "sequencekey",
-    "turkey",
-    "monkey",
-    "keyalias",
-    "keyboard",
-    "keycode",
-    "keyframe",
-    "keyid",
-    "keylength",
-    "keymesh",
-    "keyname",
-    "keypair",
-    "keypress",
-    "keyring",
-    "keyselector",
-    "keysignature",
-    "keysize",
-    "keystone",
-    "keystore",
-    "keyword",
-    "keyup",
-    "keydown",
-    "keyleft",
-    "keyright",
-    "keyvault",
-    "keytab",
-    "keyhash",
-    "keying",
-    "keyfile",
-    "keychars",
-    "keystr",
-    "secretlength",
-    "secretname",
-    "secretsize",
-    "usersecretsid",
-    "csrftoken",
-    "jsonwebtoken",
-    "endpoint",
-    "tokenfile",
-    "tokenurl",
-    "tokenuri",
-    "apiurl",
-    "apiuri",
-    "credentialsurl",
-    "publictoken",
-    "tokencount",
-    "tokentype",
-    "tokenlimit",
-    "maxtoken",
-    "authmode",
-    "authtype",
-    "version",
-    "checksum",
-    "blindkey",
-    "apijar",
-];
+use super::names::{is_harmless, is_suspicious, label};
 
 /// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
 
-/// What may announce a place.
-static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasickBuilder::new()
-        .ascii_case_insensitive(true)
-        .build([
-            "pass",
-            "pwd",
-            "secret",
-            "token",
-            "key",
-            "cred",
-            "connection",
-            "session",
-            "auth",
-            "pin",
-            "otp",
-            "cookie",
-            "private key",
-            "access",
-            "api",
-        ])
-        .ok()
-});
+/// What may announce a place, whatever its case.
+pub(super) const MARKS: &[&str] = &[
+    PRIVATE_KEY,
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "cred",
+    "connection",
+    "session",
+    "auth",
+    "pin",
+    "otp",
+    "cookie",
+    "access",
+    "api",
+];
 
-/// Whether what stands under this name is a secret.
-pub(super) fn is_secret_name(name: &str) -> bool {
-    let folded = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
-    label(folded.collect::<String>().trim_end_matches(|c: char| c.is_ascii_digit())).is_some()
+const PRIVATE_KEY: &str = "private key";
+
+/// Looks for secrets in places, mark by mark.
+pub(super) struct Search<'t> {
+    text: &'t str,
+    pub(super) found: Vec<Span<'static>>,
+    /// Up to where it has looked.
+    until: usize,
+    /// The `key` of a private key, which announces nothing more.
+    key: Option<usize>,
 }
 
-/// Every secret in such a place.
-pub(super) fn find(text: &str, found: &mut Vec<Span<'_>>) {
-    let Some(marks) = MARKS.as_ref() else { return };
-    let mut until = 0;
-    for hit in marks.find_iter(text) {
-        if hit.pattern().as_usize() == 12 {
-            private_key(text, hit.start(), found);
-        } else if hit.start() >= until
-            && let Some((name, sign)) = name_around(text, hit.start())
+impl<'t> Search<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, found: Vec::new(), until: 0, key: None }
+    }
+
+    /// Looks at the place that a mark announces; marks come in order of their ends.
+    pub(super) fn look(&mut self, mark: usize, start: usize) {
+        if MARKS[mark] == PRIVATE_KEY {
+            private_key(self.text, start, &mut self.found);
+            self.key = Some(start + PRIVATE_KEY.len() - "key".len());
+        } else if start >= self.until
+            && self.key != Some(start)
+            && let Some(name) = name_around(self.text, start)
         {
-            until = assigned(text, &name, sign, found).unwrap_or(sign);
+            self.until = assigned(self.text, &name, &mut self.found).unwrap_or(name.end);
         }
     }
 }
 
-/// The name that stands around a place, in lower case without separators, and where it ends.
-fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
+/// A name that may hold a secret.
+struct Name {
+    /// In lower case without separators.
+    folded: String,
+    /// What a secret under this name is called, where the name alone tells.
+    label: Option<&'static str>,
+    /// Where it ends.
+    end: usize,
+}
+
+/// The name that stands around a place.
+fn name_around(text: &str, at: usize) -> Option<Name> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let bytes = text.as_bytes();
     let start = bytes[..at].iter().rev().take(64).take_while(|byte| part(byte)).count();
@@ -246,21 +91,20 @@ fn name_around(text: &str, at: usize) -> Option<(String, usize)> {
         // The name of a file, or a part of a longer name.
         return None;
     }
-    // `api` begins a word; it also stands in the middle of many.
     let raw = &text[at - start..end];
-    if label(&name).is_some() {
-        return Some((name, end));
+    let label = label(&name);
+    if label.is_some() {
+        return Some(Name { folded: name, label, end });
     }
-    let suspicious = SUSPICIOUS.iter().any(|word| match *word {
-        "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
-        word => name.contains(word),
-    }) && !HARMLESS.iter().any(|word| name.contains(word));
-    suspicious.then_some((name, end))
+    let suspicious = is_suspicious(&name, raw) && !is_harmless(&name);
+    suspicious.then_some(Name { folded: name, label, end })
 }
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
 /// Gives back the end of the secret, when it found one.
-fn assigned(text: &str, name: &str, end: usize, found: &mut Vec<Span<'_>>) -> Option<usize> {
+fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'static>>) -> Option<usize> {
+    let Name { folded: name, label, end } = name;
+    let end = *end;
     let rest = &text[end..];
     let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
     let quoted_name = after.len() < rest.len();
@@ -294,11 +138,10 @@ fn assigned(text: &str, name: &str, end: usize, found: &mut Vec<Span<'_>>) -> Op
     let scheme = value.len() - skip_scheme(value).len();
     let (start, value) = (start + scheme, &value[scheme..]);
     let prose = spaced && !quoted && !quoted_name && *sign == ":";
-    let known = label(name);
-    if let Some(known) = known.filter(|_| !argument && looks_secret(value, quoted, prose)) {
+    if let Some(known) = label.filter(|_| !argument && looks_secret(value, quoted, prose)) {
         found.push(Span { start, end: start + value.len(), name: known });
     }
-    if looks_generic(value) && !HARMLESS.iter().any(|word| name.contains(word)) {
+    if looks_generic(value) && !is_harmless(name) {
         found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
     }
     found.last().filter(|last| last.start == start).map(|last| last.end)
@@ -406,17 +249,8 @@ fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
     letters || value.len() >= 4
 }
 
-/// What a secret under this name is called; nothing where the name alone does not tell.
-fn label(name: &str) -> Option<&'static str> {
-    let known = NAMES
-        .iter()
-        .filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
-    let known = known.max_by_key(|known| known.len()).copied();
-    known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
-}
-
 /// The values of a cookie header that are long enough to be a session.
-fn cookie(text: &str, start: usize, found: &mut Vec<Span<'_>>) {
+fn cookie(text: &str, start: usize, found: &mut Vec<Span<'static>>) {
     let line = text[start..].split(['\n', '\r']).next().unwrap_or_default();
     let mut at = start;
     for pair in line.split(';') {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::Terms;
+use crate::failure::{Facts, Standing};
 use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenance, Reference};
 
 /// The safe account of a call: what came of it, without secrets and of bounded size.
@@ -102,6 +103,61 @@ pub struct FailureReport {
 }
 
 impl FailureReport {
+    /// The account of facts that are free of secrets.
+    pub(super) fn of(facts: Facts, tool: String, terms: &Terms) -> Self {
+        let Facts {
+            kind,
+            provenance,
+            message,
+            resource,
+            status,
+            wait,
+            detail,
+            attempts,
+            may_pass,
+            not_dispatched: _,
+            may_have_taken_effect,
+            times,
+            is_unread: _,
+            json_rpc_code: _,
+            key: _,
+            substitute: _,
+            type_name,
+            source: _,
+            backtrace,
+        } = facts;
+        let may_pass = may_pass.unwrap_or(kind.may_pass());
+        Self {
+            disposition: terms.dispositions.of(terms.tool, kind, &detail),
+            advice: Advice::of(&Standing {
+                kind,
+                detail: &detail,
+                wait,
+                may_pass,
+                may_have_taken_effect,
+                times,
+            }),
+            reference: Reference::of(kind, &tool, &message),
+            error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
+            tool,
+            kind,
+            provenance,
+            message,
+            resource,
+            status,
+            wait,
+            detail,
+            attempts,
+            may_pass,
+            times,
+            may_have_taken_effect,
+            substitute: None,
+            chain: Vec::new(),
+            backtrace,
+            removed_characters: 0,
+        }
+    }
+
     /// The tool's own words for the model, when it spoke to it.
     pub fn said(&self) -> Option<&str> {
         (self.provenance == Provenance::Tool && !self.message.is_empty()).then_some(&*self.message)
@@ -109,32 +165,13 @@ impl FailureReport {
 }
 
 impl Report {
-    /// The account of a fault of ours, when the account of the call could not be given.
+    /// The account of a fault of ours, when the account of the call could not be given: nothing
+    /// of the call is looked at but its name.
     pub(crate) fn broken(terms: &Terms, fault: &Failure) -> Self {
-        let kind = fault.kind();
         let tool: String = terms.tool.chars().filter(char::is_ascii_graphic).take(64).collect();
-        Self::Failure(Box::new(FailureReport {
-            disposition: terms.dispositions.of(terms.tool, kind, &Detail::None),
-            advice: Advice::TellAPerson,
-            reference: Reference::of(kind, &tool, ""),
-            provenance: Provenance::Hidden,
-            message: "the account of this call could not be given".to_owned(),
-            error_type: Cow::Borrowed(kind.type_name()),
-            resource: None,
-            status: None,
-            wait: None,
-            detail: Detail::None,
-            attempts: 1,
-            may_pass: kind.may_pass(),
-            times: 1,
-            substitute: None,
-            may_have_taken_effect: false,
-            chain: Vec::new(),
-            backtrace: None,
-            removed_characters: 0,
-            tool,
-            kind,
-        }))
+        let message = "the account of this call could not be given".to_owned();
+        let facts = Failure::new(fault.kind(), Provenance::Hidden, message).into_facts();
+        Self::Failure(Box::new(FailureReport::of(facts, tool, terms)))
     }
 
     /// How the tool that was called failed, also where a substitute answered.

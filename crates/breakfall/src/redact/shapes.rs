@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::Span;
 use super::entropy::{entropy, is_mask, is_placeholder};
+use super::places;
 use crate::Error;
 use crate::expression::{ascii, first_group};
 
@@ -17,6 +18,9 @@ const BEFORE: usize = 160;
 
 /// How far behind a keyword a shape is looked for; it is extended to the end of the word.
 const BEHIND: usize = 800;
+
+/// How much may stand between a keyword and a sign: the rest of the name and what follows it.
+const BETWEEN: usize = 128;
 
 /// How long a word may be.
 const WORD: usize = 64 << 10;
@@ -52,6 +56,9 @@ pub(super) struct Shape {
     needs_digit: bool,
     /// What stands in a place for secrets may be a word that only stands in for one.
     in_a_place: bool,
+    /// The longest name beside which it stands, where its keywords are parts of these names: then
+    /// a keyword that no sign follows announces nothing.
+    named: Option<usize>,
     pattern: String,
     regex: OnceLock<Option<Regex>>,
     /// Built in, or the user's own.
@@ -65,10 +72,15 @@ pub(super) struct Shapes {
     keywords: Option<AhoCorasick>,
     /// For each keyword, the shapes that it may announce.
     announced: Vec<Vec<u16>>,
+    /// How many keywords are the shapes' own; the others follow.
+    own: usize,
 }
 
-pub(super) static BUILT_IN: LazyLock<Shapes> =
-    LazyLock::new(|| Shapes::new(include_str!("shapes.tsv").lines().filter_map(read).collect()));
+/// The shapes of the table; their scan also looks for what may announce a place.
+pub(super) static BUILT_IN: LazyLock<Shapes> = LazyLock::new(|| {
+    let shapes = include_str!("shapes.tsv").lines().filter_map(read).collect();
+    Shapes::new(shapes, places::MARKS)
+});
 
 /// A rule of the user's own, with the field names of gitleaks.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -112,6 +124,7 @@ impl SecretRule {
             least_entropy: self.entropy,
             needs_digit: false,
             in_a_place: false,
+            named: None,
             pattern: self.regex.clone(),
             regex: OnceLock::from(Some(regex)),
             allowed: allowed.collect::<Result<_, _>>()?,
@@ -149,6 +162,7 @@ fn read(line: &str) -> Option<Announced> {
         name: name.to_owned(),
         least_entropy: least.parse().unwrap_or(0.0),
         in_a_place: form == "place",
+        named: if form == "beside" { longest_name(names, keywords) } else { None },
         needs_digit: matches!(form, "token" | "prefix") && !name.starts_with("huggingface"),
         pattern,
         regex: OnceLock::new(),
@@ -158,8 +172,31 @@ fn read(line: &str) -> Option<Announced> {
     Some((shape, keywords.split(',').map(ToOwned::to_owned).collect()))
 }
 
+/// The longest of plain names, where each holds a keyword.
+fn longest_name(names: &str, keywords: &str) -> Option<usize> {
+    let plain = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    let announced = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        keywords.split(',').any(|keyword| !keyword.is_empty() && name.contains(keyword))
+    };
+    let known = names.split('|').all(|name| plain(name) && announced(name));
+    names.split('|').map(str::len).max().filter(|_| known)
+}
+
+/// Whether a sign that assigns follows a name, with no more between them than a shape beside a
+/// name allows.
+fn assigns(text: &str, from: usize) -> bool {
+    let between = |byte: &&u8| {
+        byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_.-'\"\x0b".contains(byte)
+    };
+    let rest = &text.as_bytes()[from..text.len().min(from + BETWEEN)];
+    let length = rest.iter().take_while(between).count();
+    rest.get(length).is_none_or(|byte| b"=>:,|?".contains(byte))
+}
+
 impl Shapes {
-    pub(super) fn new(announced: Vec<Announced>) -> Self {
+    /// Shapes with the keywords that announce them, behind other words that one scan also finds.
+    pub(super) fn new(announced: Vec<Announced>, others: &[&str]) -> Self {
         let mut keywords: Vec<String> = Vec::new();
         let mut by_keyword: Vec<Vec<u16>> = Vec::new();
         let mut shapes = Vec::new();
@@ -174,6 +211,9 @@ impl Shapes {
             }
             shapes.push(shape);
         }
+        let own = keywords.len();
+        by_keyword.resize_with(keywords.len() + others.len(), Vec::new);
+        keywords.extend(others.iter().map(|&word| word.to_owned()));
         let automaton = AhoCorasickBuilder::new()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
@@ -181,29 +221,42 @@ impl Shapes {
             .build(&keywords);
         // The keywords are few and short; were they ever too many, nothing would be found, and
         // the tests would say so.
-        Self { all: shapes, keywords: automaton.ok(), announced: by_keyword }
+        Self { all: shapes, keywords: automaton.ok(), announced: by_keyword, own }
     }
 
-    /// Every secret of these shapes in a text.
-    pub(super) fn find<'s>(&'s self, text: &str, found: &mut Vec<Span<'s>>) {
+    /// Every secret of these shapes in a text. What else the scan finds is handed on: which of
+    /// the other words it is, and where it begins.
+    pub(super) fn find<'s>(
+        &'s self,
+        text: &str,
+        found: &mut Vec<Span<'s>>,
+        mut other: impl FnMut(usize, usize),
+    ) {
         // Where each shape was last looked for, so that no place is looked at twice.
         let mut looked: Vec<(u16, usize)> = Vec::new();
         let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
         for hit in hits {
+            if let Some(nth) = hit.pattern().as_usize().checked_sub(self.own) {
+                other(nth, hit.start());
+            }
             for &index in &self.announced[hit.pattern().as_usize()] {
+                let shape = &self.all[usize::from(index)];
+                if shape.named.is_some() && !assigns(text, hit.end()) {
+                    continue;
+                }
+                let before = shape.named.unwrap_or(BEFORE);
                 let from = match looked.iter_mut().find(|(known, _)| *known == index) {
                     Some((_, until)) if hit.start() < *until => continue,
                     Some((_, until)) => {
-                        let from = (*until).max(hit.start().saturating_sub(BEFORE));
+                        let from = (*until).max(hit.start().saturating_sub(before));
                         *until = window_end(text, hit.end());
                         from
                     }
                     None => {
                         looked.push((index, window_end(text, hit.end())));
-                        hit.start().saturating_sub(BEFORE)
+                        hit.start().saturating_sub(before)
                     }
                 };
-                let shape = &self.all[usize::from(index)];
                 shape.find(text, from, window_end(text, hit.end()), found);
             }
         }
@@ -260,4 +313,47 @@ fn compile(pattern: &str) -> Option<Regex> {
         )
         .build(pattern)
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every text with a name of the table, something between, a sign or none, and a value.
+    fn texts() -> Vec<String> {
+        let mut texts = Vec::new();
+        for name in ["password", "administrator_login_password", "asana", "xray", "linkedin"] {
+            for between in ["", " ", "_token ", "-api.key\"", "\t'  ", " is not set", "\n", " (x) "]
+            {
+                for sign in ["=", ": ", "=>", ":=", "||", ",", "?=", " ", "-"] {
+                    for value in ["\"hunter2-hunter2\"", "0123456789abcdef0123456789abcd9f"] {
+                        texts.push(format!(
+                            "the {name}{between}{sign}{value} was {name} {sign}{value}"
+                        ));
+                    }
+                }
+            }
+        }
+        texts
+    }
+
+    #[test]
+    fn a_keyword_without_a_sign_hides_no_secret() {
+        let read = || include_str!("shapes.tsv").lines().filter_map(read);
+        let (quick, mut slow) = (Shapes::new(read().collect(), &[]), read().collect::<Vec<_>>());
+        assert!(slow.iter().filter(|(shape, _)| shape.named.is_some()).count() > 50);
+        for (shape, _) in &mut slow {
+            shape.named = None;
+        }
+        let slow = Shapes::new(slow, &[]);
+        for text in texts() {
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            quick.find(&text, &mut one, |_, _| {});
+            slow.find(&text, &mut other, |_, _| {});
+            let key = |span: &Span| (span.start, span.end, span.name.to_owned());
+            one.sort_by_key(key);
+            other.sort_by_key(key);
+            assert_eq!(one, other, "{text}");
+        }
+    }
 }

@@ -1,12 +1,24 @@
 //! Forms that tell the resource by themselves: how programs and libraries write it.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::pattern::Pattern;
 use crate::FailureKind;
+use crate::classify::pattern::{Marked, Pattern};
+
+/// Where a form tells the resource of a failure.
+pub(super) fn find(kind: FailureKind, text: &Marked) -> Option<Range<usize>> {
+    let mut of_kind = FORMS.iter().filter(|(kinds, _)| kinds.contains(&kind));
+    of_kind.find_map(|(_, pattern)| pattern.find(text))
+}
+
+/// Every pattern of this file.
+pub(in crate::classify) fn patterns() -> impl Iterator<Item = &'static Pattern> {
+    FORMS.iter().map(|(_, pattern)| pattern)
+}
 
 /// Places that tell by their form alone, the surest first.
-pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
+static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     use FailureKind as K;
     const ANY: &[FailureKind] = &[
         K::NotFound,
@@ -26,7 +38,7 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
     vec![
         (CONFLICT, Pattern::new(&["EEXIST"], r"EEXIST[^'\n]*'[^'\n]+' -> '([^'\n]+)'")),
         (DENIED, Pattern::new(&["ccess denied"], r"pull access denied for ([^\s,]+)")),
-        (MISSING, Pattern::new(&[], r"(?i)couldn't find (\w+) with ")),
+        (MISSING, Pattern::new(&["ouldn't find"], r"(?i)couldn't find (\w+) with ")),
         // [Errno 13] Permission denied: 'a' -> 'b', and Node's `, rename 'a' -> 'b'`
         (
             DENIED,
@@ -50,11 +62,20 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
                 r#"(?:\[Errno \d+\]|\bE(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|NOTEMPTY|ROFS|BUSY):)[^'"\n]*?['"]([^'"\n]+)['"]"#,
             ),
         ),
-        (ANY, Pattern::new(&["spawn "], r"\bspawn (\S+) E[A-Z]+")),
+        (MISSING, Pattern::new(&["ommand not found"], r"(?i)\bcommand not found: (\S+)")),
+        (MISSING, Pattern::new(&["ommand not found"], r"(?i)([^\s:]+): command not found")),
+        (
+            ANY,
+            Pattern::new(
+                &["a directory"],
+                r#"['"`\x98\x9c]([^'"`\xe2\n]+)(?:['"`]|\xe2\x80[\x99\x9d]) is (?:not )?a directory"#,
+            ),
+        ),
+        (ANY, Pattern::new(&["spawn"], r"\bspawn(?:Sync)? (\S+) E[A-Z]+")),
         (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
         (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
         (DENIED, Pattern::new(&["to database '"], r"to database '([^'\n]+)'")),
-        (CONFLICT, Pattern::new(&["ind"], r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
+        (HERE, Pattern::new(&["ind"], r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
         (MISSING, Pattern::new(&["cannot load such"], r"cannot load such file -- (\S+)")),
         (
             ANY,
@@ -66,7 +87,16 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
         (
             HERE,
             Pattern::new(
-                &["able ", "ndex ", "atabase ", "ollection ", "tream ", "opic "],
+                &[
+                    "table ",
+                    "Table ",
+                    "TABLE ",
+                    "ndex ",
+                    "atabase ",
+                    "ollection ",
+                    "tream ",
+                    "opic ",
+                ],
                 r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)",
             ),
         ),
@@ -88,14 +118,17 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
         ),
         (MISSING, Pattern::new(&["Cannot "], r"\bCannot (?:GET|POST|PUT|DELETE|PATCH) (\S+)")),
         // Databases
-        (CONFLICT, Pattern::new(&[], r"(?i)merge conflict in (\S+)")),
+        (CONFLICT, Pattern::new(&["onflict in"], r"(?i)merge conflict in (\S+)")),
         (
             CONFLICT,
-            Pattern::new(&[], r"(?m)following (?:untracked working tree )?files?[^\n]*:\n\s+(\S+)"),
+            Pattern::new(
+                &["ollowing "],
+                r"(?m)following (?:untracked working tree )?files?[^\n]*:\n\s+(\S+)",
+            ),
         ),
-        (CONFLICT, Pattern::new(&[], r"patch failed: ([^:\s]+)")),
-        (DENIED, Pattern::new(&[], r"must be owner of \w+ (\S+)")),
-        (DENIED, Pattern::new(&[], r"(?i)missing scope:? \(?([\w.:\-]+)")),
+        (CONFLICT, Pattern::new(&["patch failed"], r"patch failed: ([^:\s]+)")),
+        (DENIED, Pattern::new(&["must be owner"], r"must be owner of \w+ (\S+)")),
+        (DENIED, Pattern::new(&["issing scope"], r"(?i)missing scope:? \(?([\w.:\-]+)")),
         (CONFLICT, Pattern::new(&["Key ("], r"Key \([^)\n]*\)=\(([^)\n]*)\) already exists")),
         (CONFLICT, Pattern::new(&["onstraint ("], r"(?i)unique constraint \(([^)\n]+)\)")),
         (CONFLICT, Pattern::new(&["Duplicate entry"], r"Duplicate entry '([^'\n]+)'")),
@@ -111,7 +144,9 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
             Pattern::new(
                 &[
                     "elation ",
-                    "able ",
+                    "table ",
+                    "Table ",
+                    "TABLE ",
                     "atabase ",
                     "ole ",
                     "chema ",
@@ -152,6 +187,13 @@ pub(super) static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::ne
             Pattern::new(
                 &["not authorized to perform"],
                 r#"not authorized to perform: \S+ on resource: "?([^"\s]+)"?"#,
+            ),
+        ),
+        (
+            DENIED,
+            Pattern::new(
+                &["not authorized to perform"],
+                r"not authorized to perform: ([\w\-]+:[\w*]+)",
             ),
         ),
         (DENIED, Pattern::new(&["not authorized on"], r"not authorized on (\S+) to")),

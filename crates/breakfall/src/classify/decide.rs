@@ -1,0 +1,344 @@
+//! Evidence in order of trust: which of it decides on the kind of an error.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::body::Body;
+use super::names::{self, Told};
+use super::pattern::Marked;
+use super::phrases::{BUILT_IN, Phrases, Spoken};
+use super::quotes::Quotes;
+use super::read::Evidence;
+use super::reports::report;
+use super::segment::Segment;
+use super::signals::in_text;
+use super::{codes, words};
+use crate::{FailureKind, MayPass};
+
+/// An error taken apart.
+#[derive(Clone, Copy)]
+pub(super) struct Material<'a> {
+    pub(super) evidence: &'a Evidence<'a>,
+    pub(super) segment: &'a Segment<'a>,
+    pub(super) marked: Marked<'a>,
+    pub(super) body: Option<&'a Body>,
+    /// What the body says, or the decisive part of the text.
+    pub(super) said: &'a str,
+    pub(super) quotes: &'a Quotes,
+    pub(super) spoken: &'a Spoken,
+    pub(super) status: Option<u16>,
+}
+
+impl Material<'_> {
+    /// What the text says, by the table of phrases.
+    fn phrase(&self) -> Option<Verdict> {
+        let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
+        let hit = first(self.quotes).or_else(|| first(&Quotes::default()))?;
+        Some(Verdict {
+            kind: hit.kind,
+            rule: Cow::Owned(format!("text.{}", hit.rule)),
+            words: self.said.get(hit.words.clone()).map(ToOwned::to_owned),
+            place: Some(hit.words),
+        })
+    }
+}
+
+/// A kind with what decided on it.
+#[derive(Clone)]
+pub(super) struct Verdict {
+    pub(super) kind: FailureKind,
+    pub(super) rule: Cow<'static, str>,
+    pub(super) words: Option<String>,
+    /// Where the words stand in the decisive text.
+    pub(super) place: Option<Range<usize>>,
+}
+
+impl Verdict {
+    pub(super) fn new(
+        kind: FailureKind,
+        rule: impl Into<Cow<'static, str>>,
+        words: impl Into<String>,
+    ) -> Self {
+        Self { kind, rule: rule.into(), words: Some(words.into()), place: None }
+    }
+}
+
+/// What an error comes to. The user's own phrases come first.
+pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
+    let Material { evidence, marked, body, said, quotes, status, .. } = *material;
+    if let Some(own) = own.and_then(|own| own.find(said, quotes)) {
+        return Verdict {
+            kind: own.kind,
+            rule: Cow::Owned(own.rule.to_owned()),
+            words: said.get(own.words.clone()).map(ToOwned::to_owned),
+            place: Some(own.words),
+        };
+    }
+    // A report quotes every kind of error; what comes before it is true whatever is quoted.
+    let of_a_program = evidence.http_status.is_none() && evidence.json_rpc_code.is_none();
+    let certain = beyond_reports(marked.text)
+        .or_else(|| of_a_program.then(|| report(&marked)).flatten())
+        .or_else(|| fixed_code(evidence, body));
+    if let Some(verdict) = certain {
+        return verdict;
+    }
+    let told = body.and_then(|body| by_code(&body.codes));
+    let coded = match told {
+        Some(told) if is_vague(told.words.as_deref().unwrap_or_default()) => {
+            Codes { vague: Some(told), clear: None }
+        }
+        clear => Codes { vague: None, clear },
+    };
+    match status.filter(|status| *status >= 400) {
+        Some(status) => by_status(material, status, coded),
+        None => by_text(material, coded),
+    }
+}
+
+/// What the codes of a body tell.
+struct Codes {
+    clear: Option<Verdict>,
+    /// A code that services use for every fault of the caller's.
+    vague: Option<Verdict>,
+}
+
+/// A person stopped it, or a compiler refused its own options: no report says so of others.
+fn beyond_reports(text: &str) -> Option<Verdict> {
+    let said = [
+        ("KeyboardInterrupt", FailureKind::Cancelled),
+        ("unrecognized command-line option", FailureKind::InvalidArguments),
+        ("Unknown compiler option", FailureKind::InvalidArguments),
+    ];
+    let (words, kind) = said.into_iter().find(|(words, _)| text.contains(words))?;
+    Some(Verdict::new(kind, "report", words))
+}
+
+/// By the status, unless a code or the words are believed against it.
+fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
+    coded
+        .clear
+        .filter(|clear| codes::code_overrides(status, clear.kind))
+        .or_else(|| material.phrase().filter(|phrase| believed(status, phrase)))
+        .or_else(|| coded.vague.filter(|vague| codes::overrides(status, vague.kind)))
+        .unwrap_or_else(|| {
+            Verdict::new(codes::http_status(status), format!("http.{status}"), status.to_string())
+        })
+}
+
+/// By codes, names and words, in order of trust.
+fn by_text(material: &Material, coded: Codes) -> Verdict {
+    let Material { evidence, segment, marked, body, said, .. } = *material;
+    let phrase = material.phrase();
+    let named = evidence
+        .type_name
+        .into_iter()
+        .chain(segment.names.iter().copied())
+        .filter_map(|name| names::tell(name).map(|told| (name, told)));
+    let mut surely = named.clone().filter_map(|(name, told)| match told {
+        Told::Surely(kind) => Some(Verdict::new(kind, "type", name)),
+        Told::Otherwise(_) => None,
+    });
+    // A bad request may say by another name what is bad about it.
+    let first = surely.next();
+    let vague = first.as_ref().is_some_and(|first| {
+        first.words.as_deref().is_some_and(|name| name.contains("BadRequest"))
+    });
+    let sure = if vague { surely.next().or(first) } else { first };
+    let otherwise = || {
+        named.clone().find_map(|(name, told)| match told {
+            Told::Otherwise(kind) => Some(Verdict::new(kind, "type", name)),
+            Told::Surely(_) => None,
+        })
+    };
+    let hint = phrase.clone();
+    let verdict = coded
+        .clear
+        .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
+        .or(coded.vague)
+        .or_else(|| in_text(&marked))
+        .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
+        .or(sure)
+        .or_else(|| weaker(phrase, otherwise()))
+        .or_else(|| {
+            let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
+            codes::json_rpc(code).map(|kind| Verdict::new(kind, "json-rpc", code.to_string()))
+        })
+        .or_else(|| anywhere(segment.text))
+        .or_else(|| {
+            let code = evidence.exit_code?;
+            codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
+        })
+        .or_else(|| {
+            let (kind, words) = words::kind(said, evidence.type_name)?;
+            Some(Verdict::new(kind, "text.words", words))
+        })
+        .unwrap_or_else(|| Verdict {
+            words: None,
+            ..Verdict::new(FailureKind::Execution, "default", "")
+        });
+    refined(verdict, hint)
+}
+
+/// Names that stand for two things, told apart by the words.
+fn refined(verdict: Verdict, hint: Option<Verdict>) -> Verdict {
+    let Some(hint) = hint else { return verdict };
+    match (verdict.kind, &*hint.rule) {
+        (FailureKind::Permission, "text.login" | "text.password")
+        | (FailureKind::Authentication, "text.certificate") => hint,
+        _ => verdict,
+    }
+}
+
+/// Words that are believed against the name of a type.
+fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict> {
+    use FailureKind as K;
+    let (phrase, sure) = (phrase?, sure?);
+    let believed = match sure.kind {
+        // `QueryCanceled` for a statement that took too long, `PermissionError` for a key.
+        K::Cancelled => matches!(phrase.kind, K::Timeout),
+        // Java has one exception for every file that it cannot open, and says why in brackets.
+        K::NotFound => {
+            phrase.kind == K::Permission && matches!(&*phrase.rule, "text.denied" | "text.errno")
+        }
+        K::RateLimited => matches!(phrase.kind, K::QuotaExceeded),
+        K::Permission => {
+            matches!(phrase.kind, K::RateLimited | K::QuotaExceeded)
+                || matches!(&*phrase.rule, "text.password" | "text.not-loaded")
+        }
+        K::Network => {
+            matches!(phrase.kind, K::Timeout)
+                && phrase.rule == "text.timed-out"
+                && sure
+                    .words
+                    .as_deref()
+                    .is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED")
+        }
+        K::InvalidArguments => matches!(phrase.kind, K::QuotaExceeded | K::System),
+        K::Upstream => matches!(phrase.kind, K::RateLimited | K::QuotaExceeded),
+        _ => false,
+    };
+    believed.then(|| phrase.clone())
+}
+
+/// A phrase, unless it is one of the vaguest and a name tells as much.
+fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Option<Verdict> {
+    match (phrase, otherwise) {
+        (Some(phrase), Some(otherwise))
+            if matches!(&*phrase.rule, "text.value" | "text.bug" | "text.exit")
+                && otherwise.kind == FailureKind::Internal =>
+        {
+            let argument = phrase.words.as_deref().is_some_and(|w| w.contains("argument must be"));
+            Some(if argument { phrase } else { otherwise })
+        }
+        (phrase, otherwise) => phrase.or(otherwise),
+    }
+}
+
+/// Which phrases are believed against a status.
+fn believed(status: u16, phrase: &Verdict) -> bool {
+    let vague = matches!(
+        &*phrase.rule,
+        "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error"
+    );
+    // Who may not do a thing is often called unauthorized; who did not log in gets another status.
+    let unauthorized = status == 403
+        && phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"));
+    // A client that finds no host has made up the status.
+    let nowhere = status == 500 && phrase.rule == "text.dns";
+    !vague && !unauthorized && (nowhere || codes::overrides(status, phrase.kind))
+}
+
+/// Codes that leave no doubt.
+fn fixed_code(evidence: &Evidence, body: Option<&Body>) -> Option<Verdict> {
+    let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
+    let kind = match code {
+        -32800 | -32601 | -32002 => codes::json_rpc(code)?,
+        _ => return None,
+    };
+    Some(Verdict::new(kind, "json-rpc", code.to_string()))
+}
+
+/// `invalid_request_error` is what services say of every fault of the caller's.
+fn is_vague(code: &str) -> bool {
+    let code = code.to_ascii_lowercase();
+    code.contains("invalid_request")
+        || code.contains("invalidrequest")
+        || code == "error"
+        || code.contains("validation")
+}
+
+/// The first code that tells surely; a code that tells only otherwise, last.
+fn by_code(all: &[String]) -> Option<Verdict> {
+    let told = |code: &String| {
+        codes::grpc(code)
+            .filter(|_| code.contains('_') || code.chars().all(char::is_uppercase))
+            .map(Told::Surely)
+            .or_else(|| names::tell(code))
+            // `Throttling.User`
+            .or_else(|| names::tell(code.split_once('.')?.0))
+    };
+    let mut all_told = all.iter().filter_map(|code| match told(code) {
+        Some(Told::Surely(kind)) => Some((code, kind)),
+        _ => None,
+    });
+    let found = all_told.clone().find(|(code, _)| !is_vague(code)).or_else(|| all_told.next())?;
+    Some(Verdict::new(found.1, "code", found.0.clone()))
+}
+
+/// The first word of a short text that is a name or a code and tells its kind.
+fn anywhere(text: &str) -> Option<Verdict> {
+    // The first line may say no more than that.
+    let line = text.lines().next().unwrap_or_default().trim_end_matches(['.', ' ', '!']);
+    if line.len() < 120 && (line.ends_with(" timeout") || line.ends_with(" Timeout")) {
+        return Some(Verdict::new(FailureKind::Timeout, "name", "timeout"));
+    }
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
+    words.take(80).find_map(|word| {
+        let camel = word.len() > 8
+            && word.bytes().skip(1).any(|b| b.is_ascii_uppercase())
+            && word.bytes().any(|b| b.is_ascii_lowercase());
+        let code = camel || word.contains('_') && word.len() > 6;
+        match names::tell(word).filter(|_| code || names::is_type_name(word))? {
+            Told::Surely(kind) | Told::Otherwise(kind) => Some(Verdict::new(kind, "name", word)),
+        }
+    })
+}
+
+/// Could the same call succeed if it were simply repeated?
+pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
+    use FailureKind as K;
+    let says = |words: &[&str]| {
+        let lower = text.to_ascii_lowercase();
+        words.iter().any(|word| lower.contains(word))
+    };
+    match verdict.kind {
+        K::Conflict
+            if says(&[
+                "lock",
+                "busy",
+                "deadlock",
+                "in use",
+                "in-progress",
+                "serialize",
+                "another process",
+            ]) =>
+        {
+            MayPass::Yes
+        }
+        K::Network
+            if says(&[
+                "certificate",
+                "ssl",
+                "not known",
+                "enotfound",
+                "resolve",
+                "no such host",
+                "dns",
+                "translate host",
+            ]) =>
+        {
+            MayPass::No
+        }
+        kind => kind.may_pass(),
+    }
+}

@@ -1,0 +1,204 @@
+//! Names under which secrets stand, and names that only look like it.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+/// Words that a secret's name ends with, in lower case; separators in a name do not count.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "accountkey",
+    "privatekey",
+    "secretkey",
+    "encryptionkey",
+    "signingkey",
+    "masterkey",
+    "sharedkey",
+    "authkey",
+    "sharedaccesskey",
+    "credential",
+    "credentials",
+    "connectionstring",
+    "clientsecret",
+    "sessionid",
+    "sessionkey",
+    "sessiontoken",
+    "authorization",
+    "passcode",
+    "pin",
+    "otp",
+    "dbpass",
+    "userpass",
+    "mysqlpwd",
+    "secretaccesskey",
+    "appsecret",
+    "apisecret",
+    "authtoken",
+    "refreshtoken",
+    "idtoken",
+    "privatetoken",
+    "cookie",
+    "setcookie",
+    "session",
+    "creds",
+    "apitoken",
+    "bearertoken",
+    "accesstoken",
+];
+
+/// Names that end like a secret's and hold none.
+const OPEN: &[&str] = &[
+    "publickey",
+    "publictoken",
+    "csrftoken",
+    "nexttoken",
+    "pagetoken",
+    "nextpagetoken",
+    "continuationtoken",
+    "synctoken",
+    "primarykey",
+    "foreignkey",
+    "shippin",
+    "spin",
+    "mappin",
+    "unexpectedtoken",
+    "invalidtoken",
+    "stoppin",
+    "cancellationtoken",
+];
+
+/// Words that make a name suspicious, whatever else is in it.
+const SUSPICIOUS: &[&str] = &[
+    "access",
+    "auth",
+    "api",
+    "credential",
+    "creds",
+    "key",
+    "passwd",
+    "password",
+    "secret",
+    "token",
+];
+
+/// What a suspicious name may hold besides, and then holds no secret.
+const HARMLESS: &[&str] = &[
+    "accessib",
+    "accessor",
+    "accessid",
+    "randomaccess",
+    "apiid",
+    "apiname",
+    "apiversion",
+    "rapid",
+    "capital",
+    "author",
+    "authentication",
+    "exchange",
+    "credentialid",
+    "credentialsid",
+    "withcredentials",
+    "bucketkey",
+    "foreignkey",
+    "hotkey",
+    "idxkey",
+    "naturalkey",
+    "primarykey",
+    "pubkey",
+    "publickey",
+    "schemakey",
+    "sequencekey",
+    "turkey",
+    "monkey",
+    "keyalias",
+    "keyboard",
+    "keycode",
+    "keyframe",
+    "keyid",
+    "keylength",
+    "keymesh",
+    "keyname",
+    "keypair",
+    "keypress",
+    "keyring",
+    "keyselector",
+    "keysignature",
+    "keysize",
+    "keystone",
+    "keystore",
+    "keyword",
+    "keyup",
+    "keydown",
+    "keyleft",
+    "keyright",
+    "keyvault",
+    "keytab",
+    "keyhash",
+    "keying",
+    "keyfile",
+    "keychars",
+    "keystr",
+    "secretlength",
+    "secretname",
+    "secretsize",
+    "usersecretsid",
+    "csrftoken",
+    "jsonwebtoken",
+    "endpoint",
+    "tokenfile",
+    "tokenurl",
+    "tokenuri",
+    "apiurl",
+    "apiuri",
+    "credentialsurl",
+    "publictoken",
+    "tokencount",
+    "tokentype",
+    "tokenlimit",
+    "maxtoken",
+    "authmode",
+    "authtype",
+    "version",
+    "checksum",
+    "blindkey",
+    "apijar",
+];
+
+static HARMLESS_SCAN: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(HARMLESS).ok());
+
+/// Whether what stands under this name is a secret.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let folded = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
+    label(folded.collect::<String>().trim_end_matches(|c: char| c.is_ascii_digit())).is_some()
+}
+
+/// What a secret under this name is called; nothing where the name alone does not tell.
+pub(super) fn label(name: &str) -> Option<&'static str> {
+    let known = NAMES
+        .iter()
+        .filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
+    let known = known.max_by_key(|known| known.len()).copied();
+    known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
+}
+
+/// Whether a name, folded and as it stands, may be a secret's.
+pub(super) fn is_suspicious(name: &str, raw: &str) -> bool {
+    SUSPICIOUS.iter().any(|word| match *word {
+        // It begins a word; it also stands in the middle of many.
+        "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
+        word => name.contains(word),
+    })
+}
+
+/// Whether a folded name holds what makes it harmless.
+pub(super) fn is_harmless(name: &str) -> bool {
+    HARMLESS_SCAN.as_ref().is_some_and(|scan| scan.is_match(name))
+}
