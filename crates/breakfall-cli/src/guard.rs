@@ -71,7 +71,7 @@ impl ToolsArgs {
     pub(crate) fn run(self) -> Result<(), Failed> {
         let (servers, guard) = self.guarded.resolve()?;
         block_on(async {
-            let session = Session::alone(servers, guard, watchdog()).map_err(stopped)?;
+            let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             for spec in session.tools().await {
                 let effect = match spec.effect {
                     Effect::ReadOnly => "read only",
@@ -89,10 +89,7 @@ impl ToolsArgs {
                 }
             }
             session.end().await;
-            match down.is_empty() {
-                true => Ok(()),
-                false => Err(Failed::new(down.join("\n"))),
-            }
+            if down.is_empty() { Ok(()) } else { Err(Failed::new(down.join("\n"))) }
         })?
     }
 }
@@ -102,7 +99,7 @@ impl CallArgs {
     pub(crate) fn run(self) -> Result<(), Failed> {
         let (servers, guard) = self.guarded.resolve()?;
         block_on(async {
-            let session = Session::alone(servers, guard, watchdog()).map_err(stopped)?;
+            let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             session.tools().await;
             let reply = session.call_tool(Call::new("call", self.tool, self.arguments)).await;
             session.end().await;

@@ -23,7 +23,7 @@ const HEAD: usize = 256;
 const KEPT: usize = 16 << 10;
 
 /// How long a server has to end by itself, and then after being asked to.
-const PATIENCE: Duration = Duration::from_millis(1_000);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Variables that every program may know.
 const HARMLESS: &[&str] = &[

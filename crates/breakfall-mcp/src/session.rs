@@ -68,7 +68,7 @@ impl Session {
         input: impl AsyncBufRead + Unpin,
         output: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Result<(), Error> {
-        let (session, mut heard, lines) = Self::open(servers, guard, watchdog)?;
+        let (session, mut heard, lines) = Self::open(servers, guard, watchdog.as_ref())?;
         let writing = tokio::spawn(write(output, lines));
         let mut input = Lines::new(input);
         let ended = loop {
@@ -95,7 +95,7 @@ impl Session {
     pub fn alone(
         servers: Servers,
         guard: GuardBuilder,
-        watchdog: Option<Arc<Watchdog>>,
+        watchdog: Option<&Arc<Watchdog>>,
     ) -> Result<Arc<Self>, Error> {
         let (session, mut heard, mut lines) = Self::open(servers, guard, watchdog)?;
         let it = Arc::clone(&session);
@@ -128,12 +128,12 @@ impl Session {
     fn open(
         servers: Servers,
         guard: GuardBuilder,
-        watchdog: Option<Arc<Watchdog>>,
+        watchdog: Option<&Arc<Watchdog>>,
     ) -> Result<(Arc<Self>, mpsc::Receiver<Event>, mpsc::Receiver<String>), Error> {
         let (events, heard) = mpsc::channel(1024);
         let (out, lines) = mpsc::channel(256);
         let is_prefixed = servers.servers.len() > 1;
-        let start = |server| Upstream::new(server, watchdog.clone(), events.clone());
+        let start = |server| Upstream::new(server, watchdog.cloned(), events.clone());
         let guard = guard.build()?;
         let session = Arc::new(Self {
             own: guard.toolbox().callable(),

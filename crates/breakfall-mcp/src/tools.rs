@@ -219,7 +219,7 @@ pub(crate) fn result(reply: &Reply) -> Box<RawValue> {
         (Some(payload), None) => payload.to_owned(),
         (Some(payload), Some(note)) => {
             let mut fields = Fields::of(Some(payload));
-            let content = fields.get("content").map(RawValue::get).unwrap_or("[]");
+            let content = fields.get("content").map_or("[]", RawValue::get);
             let mut content: Vec<Box<RawValue>> = serde_json::from_str(content).unwrap_or_default();
             content.push(said(note));
             fields.set("content", raw(&content));

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long a server has between being asked to end and being ended.
-const GRACE: Duration = Duration::from_millis(1_000);
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The guard's end of the line to its watchdog.
 #[derive(Debug)]

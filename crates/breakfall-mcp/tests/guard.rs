@@ -1,5 +1,5 @@
 //! The guard between a client and a real process that misbehaves in every way.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
 //! What doors need of the spine: to pass things on to the letter, beside what is checked.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use breakfall::{
     Arguments, BoxFuture, Call, Checking, Context, Failure, FailureKind, Guard, Outcome, Output,

@@ -26,6 +26,9 @@ pub(crate) enum Lost {
     TooLong,
 }
 
+/// Who waits for an answer.
+type Waiter = oneshot::Sender<Result<Answer, Lost>>;
+
 /// One incarnation of a server.
 pub(crate) struct Connection {
     /// Which incarnation.
@@ -33,7 +36,7 @@ pub(crate) struct Connection {
     out: mpsc::Sender<String>,
     writing: AbortHandle,
     /// Who waits for which answer; `None` when the server is gone.
-    waiting: Mutex<Option<HashMap<u64, oneshot::Sender<Result<Answer, Lost>>>>>,
+    waiting: Mutex<Option<HashMap<u64, Waiter>>>,
     /// Why it is gone.
     fate: OnceLock<String>,
     /// What the server answered when it was greeted.

@@ -110,9 +110,8 @@ impl Output {
 
     pub(crate) fn into_text(self) -> String {
         match self.content {
-            Content::Text(text) => text,
+            Content::Text(text) | Content::Payload(_, text) => text,
             Content::Json(value) => value.to_string(),
-            Content::Payload(_, text) => text,
         }
     }
 }
