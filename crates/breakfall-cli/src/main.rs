@@ -8,6 +8,7 @@ mod guard;
 mod lines;
 mod redact;
 mod settings;
+mod wrap;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,8 @@ enum Command {
     Explain(explain::Explain),
     /// Guard MCP servers for the client that started this program
     Guard(guard::GuardArgs),
+    /// Put the servers of an MCP client behind the guard, in the client's own file
+    Wrap(wrap::Wrap),
     /// Remove secrets from standard input
     Redact(redact::Redact),
     /// End the servers of a guard that is gone
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Redact(redact) => redact.run(),
         Command::Guard(guard) => guard.run(),
+        Command::Wrap(wrap) => wrap.run(),
         Command::Watchdog => {
             breakfall_mcp::watch(std::io::stdin().lock());
             Ok(())
