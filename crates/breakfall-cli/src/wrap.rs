@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use self::diff::{Colour, visible};
+use self::diff::{Colour, Shown, visible};
 use self::document::{Entry, Reason, Server, Unusable, What};
 use self::edit::Edit;
 use self::file::Source;
@@ -62,6 +62,7 @@ impl Wrap {
         if plan.changed.is_empty() || self.dry_run {
             return Ok(());
         }
+        source.check_writable()?;
         if !self.yes && io::stdin().is_terminal() && !self.is_confirmed()? {
             eprintln!("nothing was written");
             return Err(Failed::silently());
@@ -77,8 +78,14 @@ impl Wrap {
         let name = visible(&self.file.display().to_string());
         if !plan.changed.is_empty() {
             let colour = Colour::wanted(&output);
-            diff::show(&mut output, &name, (text, &plan.text), colour)?;
+            let shown = diff::show(&mut output, &name, (text, &plan.text), colour)?;
             writeln!(output)?;
+            if shown == Shown::Redacted {
+                writeln!(
+                    output,
+                    "note: secrets are shown as `[redacted:…]`, and stay in the file"
+                )?;
+            }
         }
         for (server, reason) in &plan.left {
             let (line, _) = position(text, server.at);
@@ -103,17 +110,15 @@ impl Wrap {
     fn tell(&self, plan: &Plan, backup: Option<&Path>) -> io::Result<()> {
         let mut output = io::stdout().lock();
         let name = self.file.display();
-        let done = if self.undo { "took out of the guard" } else { "put behind the guard" };
-        writeln!(output, "{done}: {}", plan.changed.join(", "))?;
-        if let Some(backup) = backup {
-            writeln!(output, "`{name}` as it was: `{}`", backup.display())?;
-        }
-        match self.undo {
-            true => writeln!(output, "\nhint: restart the client"),
-            false => writeln!(
-                output,
-                "\nhint: restart the client; `breakfall wrap --undo {name}` takes it back"
-            ),
+        let now = if self.undo { "no longer behind the guard" } else { "behind the guard" };
+        writeln!(output, "{now}: {}", plan.changed.join(", "))?;
+        match backup {
+            None => writeln!(output, "\nhint: restart the client"),
+            Some(backup) => {
+                writeln!(output, "`{name}` as it was: `{}`", backup.display())?;
+                let hint = "restart the client; `breakfall wrap --undo FILE` takes it back";
+                writeln!(output, "\nhint: {hint}")
+            }
         }
     }
 
@@ -177,6 +182,9 @@ fn program() -> Result<String, Failed> {
     let failed = || Failed::new("could not find out where this program is");
     let running = std::env::current_exe().map_err(|error| failed().because(error))?;
     let found = on_path(&running).unwrap_or(running);
+    if !found.is_file() {
+        return Err(failed().because(format!("`{}` is gone", found.display())));
+    }
     let text = found.to_str().ok_or_else(|| failed().because("its path is not UTF-8"))?;
     Ok(serde_json::Value::from(text).to_string())
 }

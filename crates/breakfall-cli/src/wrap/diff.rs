@@ -30,18 +30,26 @@ impl Colour {
     }
 }
 
+/// Whether all of a text was shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shown {
+    Whole,
+    Redacted,
+}
+
 /// A unified diff.
 pub(super) fn show(
     output: &mut impl Write,
     name: &str,
     texts: (&str, &str),
     colour: Colour,
-) -> io::Result<()> {
+) -> io::Result<Shown> {
     let redactor = Redactor::default();
     let (old, new) = (redactor.redact(texts.0), redactor.redact(texts.1));
     let diff = TextDiff::configure().timeout(Duration::from_secs(1)).diff_lines(&*old, &*new);
     colour.line(output, 1, &format!("--- {name}"))?;
     colour.line(output, 1, &format!("+++ {name}"))?;
+    let mut shown = Shown::Whole;
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
         colour.line(output, 36, &hunk.header().to_string())?;
         for change in hunk.iter_changes() {
@@ -51,13 +59,16 @@ pub(super) fn show(
                 ChangeTag::Insert => ('+', 32),
             };
             let line = change.value().trim_end_matches(['\r', '\n']);
+            if line.contains("[redacted:") {
+                shown = Shown::Redacted;
+            }
             colour.line(output, code, &format!("{sign}{}", visible(line)))?;
             if change.missing_newline() {
                 writeln!(output, "\\ No newline at end of file")?;
             }
         }
     }
-    Ok(())
+    Ok(shown)
 }
 
 /// What would steer a terminal, or turn the text around, is shown as what it is.

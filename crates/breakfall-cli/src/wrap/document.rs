@@ -122,16 +122,15 @@ pub(super) fn servers(text: &str) -> Result<Vec<Server>, Unusable> {
             Value::Object(object) => {
                 for field in &object.properties {
                     let name = field.name.as_str();
-                    if !holds_servers(name, parent, is_root) {
-                        open.push((&field.value, name, false));
-                        continue;
-                    }
                     match &field.value {
+                        value if !holds_servers(name, parent, is_root) => {
+                            open.push((value, name, false));
+                        }
                         Value::Object(object) if object.properties.is_empty() => {
                             odd.get_or_insert((field, "is empty"));
                         }
                         Value::Object(object) => {
-                            servers.extend(object.properties.iter().map(server))
+                            servers.extend(object.properties.iter().map(server));
                         }
                         _ => {
                             odd.get_or_insert((field, "is not an object"));

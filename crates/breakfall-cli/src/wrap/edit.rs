@@ -71,7 +71,7 @@ pub(super) fn unwrap(text: &str, server: &Stdio) -> Result<Option<Vec<Edit>>, Re
         edits.extend(without(text, word, next, inside.end));
     }
     // A list that someone has since laid out in lines, as clients do that write the file anew.
-    if words.len() == own + 1 && edits_leave_blank(text, words, &inside) {
+    if words.len() == own + 1 && is_laid_out(text, words, &inside) {
         edits.truncate(1);
         edits.push(remove(inside));
     }
@@ -157,19 +157,17 @@ fn comma(gap: &str) -> Option<usize> {
     None
 }
 
-/// Whether a list begins with space that is not ours and holds nothing beside its words.
-fn edits_leave_blank(text: &str, words: &[Word], inside: &Range<usize>) -> bool {
-    let Some(first) = words.first() else { return false };
-    let mut gaps = vec![inside.start..first.span.start];
-    gaps.extend(words.windows(2).map(|pair| match pair {
-        [one, next] => one.span.end..next.span.start,
-        _ => 0..0,
-    }));
-    gaps.extend(words.last().map(|last| last.span.end..inside.end));
-    first.span.start > inside.start
-        && gaps
-            .iter()
-            .all(|gap| slice(text, gap).chars().all(|c| c == ',' || c.is_ascii_whitespace()))
+/// Whether a list begins with space, which is not ours, and holds nothing beside its words.
+fn is_laid_out(text: &str, words: &[Word], inside: &Range<usize>) -> bool {
+    let is_blank = |span| slice(text, &span).chars().all(|c| c == ',' || c.is_ascii_whitespace());
+    let mut done = inside.start;
+    for word in words {
+        if word.span.start == inside.start || !is_blank(done..word.span.start) {
+            return false;
+        }
+        done = word.span.end;
+    }
+    is_blank(done..inside.end)
 }
 
 fn insert(at: usize, with: String) -> Edit {

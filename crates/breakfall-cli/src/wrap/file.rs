@@ -1,5 +1,6 @@
 //! The file on disk: read within bounds, kept as it was, replaced whole or not at all.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -78,19 +79,17 @@ impl Source {
         Err(failed(io::Error::other(format!("there are {BACKUPS} other backups"))))
     }
 
+    /// A rename would replace what its owner has made read-only.
+    pub(super) fn check_writable(&self) -> Result<(), Failed> {
+        if self.metadata.permissions().readonly() {
+            return Err(self.unwritten("it is read-only"));
+        }
+        Ok(())
+    }
+
     /// Puts `text` in place of the file, at once.
     pub(super) fn replace(&self, text: &str) -> Result<(), Failed> {
-        let named = self.path.display();
-        let failed =
-            |error: io::Error| Failed::new(format!("could not write `{named}`")).because(error);
-        if self.metadata.permissions().readonly() {
-            return Err(failed(io::Error::other("it is read-only")));
-        }
-        let mut name = OsString::from(".");
-        name.push(self.real.file_name().unwrap_or_default());
-        name.push(format!(".breakfall-{}", std::process::id()));
-        let new = self.real.with_file_name(name);
-        self.create(&new, text).map_err(failed)?;
+        let new = self.create_beside(text).map_err(|error| self.unwritten(error))?;
         // Clients write this file too, and someone may have thought long about the answer.
         let moved = if is_file_with(&self.real, &self.text) {
             fs::rename(&new, &self.real)
@@ -99,7 +98,7 @@ impl Source {
         };
         if let Err(error) = moved {
             let _ = fs::remove_file(&new);
-            return Err(failed(error));
+            return Err(self.unwritten(error));
         }
         // The rename is done; that it lasts through a power cut is all that this adds.
         #[cfg(unix)]
@@ -107,6 +106,27 @@ impl Source {
             let _ = File::open(directory).and_then(|directory| directory.sync_all());
         }
         Ok(())
+    }
+
+    fn unwritten(&self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Failed {
+        Failed::new(format!("could not write `{}`", self.path.display())).because(cause)
+    }
+
+    /// A new file in the directory of the real one, where it can be renamed to it.
+    fn create_beside(&self, text: &str) -> io::Result<PathBuf> {
+        let mut left_behind = io::Error::other("no name is free");
+        for number in 0..16 {
+            let mut name = OsString::from(".");
+            name.push(self.real.file_name().unwrap_or_default());
+            name.push(format!(".breakfall-{}-{number}", std::process::id()));
+            let path = self.real.with_file_name(name);
+            match self.create(&path, text) {
+                Ok(()) => return Ok(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => left_behind = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(left_behind)
     }
 
     /// A new file that those who may read the source may read, and nobody else at any time.

@@ -142,6 +142,38 @@ fn depth_is_refused_and_not_followed() {
     }
 }
 
+#[test]
+fn a_diff_is_coloured_where_asked_and_steers_no_terminal() {
+    let texts = ("a\r\n\u{1b}[2J\u{202e}\r\nb", "a\r\n\u{1b}[2J\u{202e}\r\nc");
+    let show = |colour| {
+        let mut output = Vec::new();
+        assert_eq!(diff::show(&mut output, "f", texts, colour).unwrap(), Shown::Whole);
+        String::from_utf8(output).unwrap().replace('\u{1b}', "ESC")
+    };
+    insta::assert_snapshot!(show(Colour::Off), @r"
+    --- f
+    +++ f
+    @@ -1,3 +1,3 @@
+     a
+     \u{1b}[2J\u{202e}
+    -b
+    \ No newline at end of file
+    +c
+    \ No newline at end of file
+    ");
+    insta::assert_snapshot!(show(Colour::On), @r"
+    ESC[1m--- fESC[0m
+    ESC[1m+++ fESC[0m
+    ESC[36m@@ -1,3 +1,3 @@ESC[0m
+     a
+     \u{1b}[2J\u{202e}
+    ESC[31m-bESC[0m
+    \ No newline at end of file
+    ESC[32m+cESC[0m
+    \ No newline at end of file
+    ");
+}
+
 /// Space and comments that may stand between any two tokens.
 fn gap() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
