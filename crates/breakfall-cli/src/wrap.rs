@@ -62,7 +62,7 @@ impl Wrap {
         if plan.changed.is_empty() || self.dry_run {
             return Ok(());
         }
-        source.check_writable()?;
+        source.check_writable(&plan.text)?;
         if !self.yes && io::stdin().is_terminal() && !self.is_confirmed()? {
             eprintln!("nothing was written");
             return Err(Failed::silently());
@@ -87,8 +87,12 @@ impl Wrap {
                 )?;
             }
         }
+        // In the order of the file, so that each line is counted once.
+        let (_, body) = split_mark(text);
+        let (mut line, mut counted) = (1, 0);
         for (server, reason) in &plan.left {
-            let (line, _) = position(text, server.at);
+            line += body.get(counted..server.at).unwrap_or_default().matches('\n').count();
+            counted = server.at;
             let key = visible(&server.key);
             writeln!(output, "note: `{key}` (line {line}) is left alone: {}", reason.words())?;
         }

@@ -391,6 +391,20 @@ fn a_read_only_file_is_not_replaced() {
 }
 
 #[test]
+fn what_could_not_be_undone_is_not_done() {
+    let text = CLAUDE_DESKTOP.to_owned() + &" ".repeat((1 << 20) - CLAUDE_DESKTOP.len());
+    let directory = Directory::new("full", &text);
+    let output = directory.run(&["mcp.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
+    error: could not write `mcp.json`
+      caused by: it would be larger than 1048576 bytes
+    ");
+    assert_eq!(directory.text("mcp.json"), text);
+    assert_eq!(directory.names(), ["mcp.json"]);
+}
+
+#[test]
 fn what_cannot_be_used_is_told_with_its_place() {
     let directory = Directory::new("refused", "");
     let texts = [

@@ -79,10 +79,14 @@ impl Source {
         Err(failed(io::Error::other(format!("there are {BACKUPS} other backups"))))
     }
 
-    /// A rename would replace what its owner has made read-only.
-    pub(super) fn check_writable(&self) -> Result<(), Failed> {
+    /// Refuses what should not be written: over a file that its owner has made read-only, which
+    /// a rename would not mind, and a text too large to be read again and undone.
+    pub(super) fn check_writable(&self, text: &str) -> Result<(), Failed> {
         if self.metadata.permissions().readonly() {
             return Err(self.unwritten("it is read-only"));
+        }
+        if text.len() as u64 > LARGEST {
+            return Err(self.unwritten(format!("it would be larger than {LARGEST} bytes")));
         }
         Ok(())
     }

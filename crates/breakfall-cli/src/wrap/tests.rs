@@ -174,6 +174,22 @@ fn a_diff_is_coloured_where_asked_and_steers_no_terminal() {
     ");
 }
 
+#[test]
+fn a_file_that_changed_since_it_was_read_is_not_written_over() {
+    let path = std::env::temp_dir().join(format!("breakfall-changed-{}.json", std::process::id()));
+    std::fs::write(&path, "{}").unwrap();
+    let source = Source::read(&path).unwrap();
+    std::fs::write(&path, "[]").unwrap();
+    let told = source.replace("{ }").unwrap_err().to_string();
+    let left = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(left, "[]");
+    insta::assert_snapshot!(told.replace(path.to_str().unwrap(), "mcp.json"), @r"
+    error: could not write `mcp.json`
+      caused by: it has changed since it was read; run this again
+    ");
+}
+
 /// Space and comments that may stand between any two tokens.
 fn gap() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
