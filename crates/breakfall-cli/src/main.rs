@@ -8,6 +8,7 @@ mod guard;
 mod lines;
 mod redact;
 mod settings;
+mod wrap;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,8 @@ enum Command {
     Tools(guard::ToolsArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
+    /// Put the servers of an MCP client behind the guard, in the client's own file
+    Wrap(wrap::Wrap),
     /// Remove secrets from standard input
     Redact(redact::Redact),
     /// End the servers of a guard that is gone
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Guard(guard) => guard.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
+        Command::Wrap(wrap) => wrap.run(),
         Command::Watchdog => {
             breakfall_mcp::watch(std::io::stdin().lock());
             Ok(())

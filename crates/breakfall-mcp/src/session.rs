@@ -25,6 +25,9 @@ use crate::watchdog::Watchdog;
 /// How long a client that comes waits for its only server.
 const GREETING: Duration = Duration::from_secs(10);
 
+/// How long the last requests of a client that leaves are served.
+const LEAVING: Duration = Duration::from_secs(1);
+
 /// How long a list waits for servers that are still starting.
 const LISTING: Duration = Duration::from_secs(5);
 
@@ -86,8 +89,20 @@ impl Session {
                 Some(event) = heard.recv() => session.happened(event).await,
             }
         };
+        // A client may send its last request and its end in one breath.
+        let answered = async {
+            while !locked(&session.running).is_empty() {
+                tokio::select! {
+                    Some(event) = heard.recv() => session.happened(event).await,
+                    () = tokio::time::sleep(LEAVING / 100) => {}
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LEAVING, answered).await;
         session.end().await;
-        writing.abort();
+        // The last lines are written when nobody can write another.
+        drop(session);
+        let _ = tokio::time::timeout(LEAVING, writing).await;
         ended
     }
 

@@ -113,6 +113,13 @@ impl Client {
         all.lines().filter(|line| *line == what).count()
     }
 
+    /// What is still to be heard of a client that leaves in the same breath.
+    async fn last(mut self, method: &str) -> Value {
+        let id = self.start(method, json!({})).await;
+        self.write.shutdown().await.unwrap();
+        self.answer(id).await
+    }
+
     async fn leave(mut self) {
         self.write.shutdown().await.unwrap();
         tokio::time::timeout(Duration::from_secs(5), self.session).await.unwrap().unwrap();
@@ -318,4 +325,10 @@ async fn nothing_is_lost_of_many_calls_at_once() {
         waiting.remove(&answer["id"].as_u64().unwrap_or_default());
     }
     client.leave().await;
+}
+
+#[tokio::test]
+async fn the_last_request_of_a_client_that_leaves_is_answered() {
+    let answer = Client::new(Policy::default()).await.last("tools/list").await;
+    assert!(answer["result"]["tools"].is_array(), "{answer}");
 }
