@@ -52,6 +52,12 @@ pub enum Error {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A rule for errors with a phrase that stands everywhere.
+    #[error("the rule `{id}` for errors has an empty phrase")]
+    EmptyPhrase {
+        /// The rule.
+        id: String,
+    },
     /// A rule for secrets that does not compile.
     #[error("the rule `{id}` for secrets is not usable: `{pattern}` does not compile")]
     SecretRule {

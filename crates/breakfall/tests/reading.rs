@@ -300,3 +300,28 @@ async fn a_user_teaches_the_guard_the_errors_of_a_tool_and_the_shape_of_a_secret
         Guard::builder().secret_rule(wrong).build().unwrap_err().to_string().contains("`acme-key`")
     );
 }
+
+#[test]
+fn a_phrase_that_stands_everywhere_is_refused() {
+    let rule = breakfall::PhraseRule {
+        kind: "network".to_owned(),
+        id: "mine".to_owned(),
+        phrases: vec![" ".to_owned()],
+    };
+    let error = breakfall::Reader::with_rules(&[rule]).unwrap_err();
+    assert_eq!(error.to_string(), "the rule `mine` for errors has an empty phrase");
+}
+
+#[test]
+fn the_group_that_gitleaks_names_is_the_secret() {
+    let mut redactor = breakfall::Redactor::default();
+    let rule = breakfall::SecretRule {
+        id: "acme".to_owned(),
+        regex: r"(acme|corp)-([a-z0-9]{8})-end".to_owned(),
+        secret_group: Some(2),
+        ..breakfall::SecretRule::default()
+    };
+    redactor.add_rule(rule).unwrap();
+    let text = redactor.redact("key acme-a1b2c3d4-end here").into_owned();
+    assert!(text.starts_with("key acme-[redacted:acme#") && text.ends_with("]-end here"), "{text}");
+}

@@ -113,7 +113,12 @@ impl Phrases {
     pub(super) fn of_user(rules: &[PhraseRule]) -> Result<Self, Error> {
         let rows: Result<Vec<_>, Error> = rules
             .iter()
-            .map(|rule| Ok((rule.kind.parse()?, rule.id.clone(), rule.phrases.clone())))
+            .map(|rule| {
+                if rule.phrases.iter().any(|phrase| phrase.trim().is_empty()) {
+                    return Err(Error::EmptyPhrase { id: rule.id.clone() });
+                }
+                Ok((rule.kind.parse()?, rule.id.clone(), rule.phrases.clone()))
+            })
             .collect();
         Ok(Self::new(rows?.into_iter()))
     }

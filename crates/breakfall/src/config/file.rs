@@ -265,6 +265,13 @@ pub(crate) struct SecretTable {
     /// Where it stands; the first group is the secret, the whole match where there is none.
     #[schemars(length(min = 1))]
     pub(super) regex: String,
+    /// The group that is the secret, where it is not the first.
+    #[serde(default, rename = "secretGroup")]
+    #[schemars(range(min = 0, max = 100))]
+    pub(super) secret_group: Option<usize>,
+    /// Words of gitleaks' own, for whoever reads the file.
+    #[serde(default, rename = "tags")]
+    pub(super) _tags: Vec<String>,
     /// One of these must stand in the text, whatever its case; none means always.
     #[serde(default)]
     pub(super) keywords: Vec<String>,

@@ -130,6 +130,7 @@ impl SecretTable {
         SecretRule {
             id: self.id.clone(),
             regex: self.regex.clone(),
+            secret_group: self.secret_group,
             keywords: self.keywords.clone(),
             entropy: self.entropy,
             allowlists: allowlists.collect(),

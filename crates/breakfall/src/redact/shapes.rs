@@ -11,7 +11,7 @@ use super::Span;
 use super::entropy::{entropy, is_mask, is_placeholder};
 use super::places;
 use crate::Error;
-use crate::expression::{ascii, first_group};
+use crate::expression::{ascii, first_group, group};
 
 /// How far before a keyword a shape may begin.
 const BEFORE: usize = 160;
@@ -60,6 +60,8 @@ pub(super) struct Shape {
     /// a keyword that no sign follows announces nothing.
     named: Option<usize>,
     pattern: String,
+    /// The group that is the secret, where it is not the first.
+    group: Option<usize>,
     regex: OnceLock<Option<Regex>>,
     /// Built in, or the user's own.
     allowed: Vec<Regex>,
@@ -90,6 +92,8 @@ pub struct SecretRule {
     pub id: String,
     /// Where it stands; the first group is the secret, the whole match where there is none.
     pub regex: String,
+    /// The group that is the secret, where it is not the first.
+    pub secret_group: Option<usize>,
     /// One of these must stand in the text, whatever its case; none means always.
     pub keywords: Vec<String>,
     /// How random the secret must be, in bits a character.
@@ -126,6 +130,7 @@ impl SecretRule {
             in_a_place: false,
             named: None,
             pattern: self.regex.clone(),
+            group: self.secret_group,
             regex: OnceLock::from(Some(regex)),
             allowed: allowed.collect::<Result<_, _>>()?,
             stopwords: self
@@ -165,6 +170,7 @@ fn read(line: &str) -> Option<Announced> {
         named: if form == "beside" { longest_name(names, keywords) } else { None },
         needs_digit: matches!(form, "token" | "prefix") && !name.starts_with("huggingface"),
         pattern,
+        group: None,
         regex: OnceLock::new(),
         allowed: Vec::new(),
         stopwords: Vec::new(),
@@ -279,7 +285,8 @@ impl Shape {
         let mut at = from;
         while at < until {
             regex.search_captures(&Input::new(text.as_bytes()).range(at..until), &mut captures);
-            let Some((secret, whole)) = first_group(&captures) else { break };
+            let told = self.group.and_then(|number| group(&captures, number));
+            let Some((secret, whole)) = told.or_else(|| first_group(&captures)) else { break };
             at = secret.end.max(whole.start + 1);
             let (start, end) =
                 (text.ceil_char_boundary(secret.start), text.floor_char_boundary(secret.end));
