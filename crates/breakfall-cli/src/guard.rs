@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use breakfall::{Call, Checking, Effect, Guard, GuardBuilder, Policy};
-use breakfall_mcp::{Command, Error, Servers, Session, Watchdog, files};
+use breakfall_mcp::{Command, Error, Servers, Session, Watchdog, files, stdin, stdout};
 use clap::Args;
 
 use crate::failed::Failed;
@@ -59,9 +59,7 @@ impl GuardArgs {
             .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
             .init();
         let (servers, guard) = self.guarded.resolve()?;
-        let input = tokio::io::BufReader::with_capacity(64 << 10, tokio::io::stdin());
-        let serve =
-            async { Session::serve(servers, guard, watchdog(), input, tokio::io::stdout()).await };
+        let serve = async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
         block_on(serve)?.map_err(stopped)
     }
 }
