@@ -66,6 +66,14 @@ def main():
         said, grumbled = inspector.communicate()
     print(said.strip() or grumbled.strip())
     print(f"killed {kills} times; the inspector's exit status is {inspector.returncode}")
+    try:
+        counts = json.loads(said)["result"]
+    except (ValueError, KeyError):
+        sys.exit("error: the inspector gave no summary\n0 passed, 1 failed")
+    # Few calls, or few kills, would prove nothing.
+    worked = counts["errors"] == 0 and counts["ok"] > 100 and (kills >= options.seconds // 2 or not options.every)
+    print(f"{counts['ok'] + counts['toolErrors']} passed, {counts['errors']} failed")
+    sys.exit(0 if worked else 1)
 
 
 if __name__ == "__main__":
