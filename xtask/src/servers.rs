@@ -30,6 +30,7 @@ const PINS: &[(Place, &[&str])] = &[
         Place::Python("venv"),
         &[
             "mcp==2.3.0",
+            "pydantic==2.14.3",
             "mcp-server-git==2026.10.19",
             "mcp-server-time==2026.10.19",
             "mcp-server-fetch==2026.10.24",
@@ -160,6 +161,8 @@ const OFFLINE: &[&str] = &[
     "Temporary failure resolving",
     "Connection refused",
     "dns error",
+    // All that pip says of it.
+    "(from versions: none)",
 ];
 
 /// Runs a program in silence; when it fails, the end of what it said becomes the error.
