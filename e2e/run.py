@@ -23,6 +23,7 @@ from pathlib import Path
 
 import processes
 from servers import TOOLS, sandbox, servers, site
+from wire import command_line
 
 HERE = Path(__file__).resolve().parent
 
@@ -283,11 +284,9 @@ def arguments():
     parser.add_argument("--verbose", action="store_true", help="print what passed, too")
     parser.add_argument("--stderr", action="store_true", help="print the end of stderr of what failed")
     parser.add_argument("--keep", action="store_true", help="keep the sandboxes, with all of stderr")
-    # By hand: argparse would take the guard's own `--` away as well.
-    given = sys.argv[1:]
-    cut = given.index("--") if "--" in given else len(given)
-    options = parser.parse_args(given[:cut])
-    options.guard = given[cut + 1 :]
+    own, guard = command_line(sys.argv[1:])
+    options = parser.parse_args(own)
+    options.guard = guard
     if bool(options.guard) == options.direct:
         parser.error("give either the guard's command line after `--`, or --direct")
     options.expected = options.expected or HERE / ("direct" if options.direct else "expected")

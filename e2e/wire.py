@@ -96,6 +96,8 @@ def text(reply):
 
 
 def command_line(words):
-    """Splits `options -- guard words` at the first `--`."""
+    """Splits `options -- guard words` at the first `--`, by hand, because argparse would take the
+    guard's own `--` away as well. Paths become absolute: clients run elsewhere."""
     cut = words.index("--") if "--" in words else len(words)
-    return words[:cut], words[cut + 1 :]
+    absolute = [os.path.abspath(word) if "/" in word and os.path.exists(word) else word for word in words[cut + 1 :]]
+    return words[:cut], absolute
