@@ -4,6 +4,7 @@
 mod bench;
 mod corpus;
 mod fuzz;
+mod servers;
 mod test;
 
 use std::process::{Command, ExitCode};
@@ -15,7 +16,8 @@ usage: cargo xtask COMMAND
   bench          the benches, as ratios to a bare call
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
-  fuzz [SECONDS] fuzz each target for this long (60)";
+  fuzz [SECONDS] fuzz each target for this long (60)
+  servers        install the real MCP servers and clients that the guard is tried on";
 
 /// What went wrong, for the person at the terminal.
 type Failed = String;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
             Ok(seconds) => fuzz::fuzz(seconds),
             Err(_) => Err(format!("`{seconds}` is not a number of seconds")),
         },
+        ["servers"] => servers::servers(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

@@ -1,0 +1,184 @@
+//! The real MCP servers and clients that the guard is tried on, from npm and PyPI.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::Failed;
+
+/// Where the project keeps tools that it installs for itself.
+const TOOLS: &str = ".tools";
+
+/// Every package with the version that was seen to work, and where it is installed below `TOOLS`.
+/// The servers' own libraries are pinned where their words show in what is asserted.
+const PINS: &[(Place, &[&str])] = &[
+    (
+        Place::Node("npm"),
+        &[
+            "@modelcontextprotocol/server-everything@2026.8.31",
+            "@modelcontextprotocol/server-filesystem@2026.8.31",
+            "@modelcontextprotocol/server-memory@2026.8.31",
+            "@modelcontextprotocol/server-sequential-thinking@2026.8.31",
+            "@modelcontextprotocol/sdk@1.32.2",
+            "@modelcontextprotocol/client@2.4.0",
+            "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+            "@modelcontextprotocol/inspector@2.12.0",
+            // For the last two, which do not run on the Node 20 of the system.
+            "node@22.23.3",
+        ],
+    ),
+    (
+        Place::Python("venv"),
+        &[
+            "mcp==2.3.0",
+            "pydantic==2.14.3",
+            "mcp-server-git==2026.10.19",
+            "mcp-server-time==2026.10.19",
+            "mcp-server-fetch==2026.10.24",
+            "fastmcp==4.1.2",
+        ],
+    ),
+    // The adapters want the first generation of `mcp`.
+    (
+        Place::Python("venv-langgraph"),
+        &["mcp==1.30.0", "langchain-mcp-adapters==0.3.2", "langgraph==1.2.20"],
+    ),
+    (Place::Python("venv-sqlite"), &["mcp==1.30.0", "mcp-server-sqlite==2025.4.25"]),
+    // Crashes at start, because it does not know this `mcp`: that is what it is here for.
+    (Place::Python("venv-crash"), &["mcp==2.3.0", "mcp-server-sqlite==2025.4.25"]),
+];
+
+/// A folder that one package manager owns.
+#[derive(Clone, Copy)]
+enum Place {
+    Node(&'static str),
+    Python(&'static str),
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Node(name) | Self::Python(name) => name,
+        }
+    }
+}
+
+/// Installs what is missing. A folder is stamped with its pins once it is whole, so that a second
+/// run only reads the stamps.
+pub(crate) fn servers() -> Result<(), Failed> {
+    std::fs::create_dir_all(TOOLS).map_err(|error| format!("{TOOLS}: {error}"))?;
+    // The programs in a venv name their own absolute path.
+    let tools = std::fs::canonicalize(TOOLS).map_err(|error| format!("{TOOLS}: {error}"))?;
+    for (place, pins) in PINS {
+        let folder = tools.join(place.name());
+        let stamp = folder.join("breakfall.stamp");
+        let wanted = pins.join("\n");
+        if std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+            println!("{}: there already", place.name());
+            continue;
+        }
+        println!("{}: installing {} packages", place.name(), pins.len());
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)
+                .map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        match place {
+            Place::Node(_) => node(&folder, pins)?,
+            Place::Python(_) => python(&folder, pins)?,
+        }
+        std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
+    }
+    Ok(())
+}
+
+fn node(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    run(
+        "npm",
+        Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"])
+            .arg("--prefix")
+            .arg(folder)
+            .args(pins),
+    )
+}
+
+fn python(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
+    let python = folder.join("bin/python");
+    if there("uv", "--version") {
+        run("uv venv", Command::new("uv").args(["venv", "--quiet"]).arg(folder))?;
+        return run(
+            "uv pip",
+            Command::new("uv")
+                .args(["pip", "install", "--quiet", "--python"])
+                .arg(&python)
+                .args(pins),
+        );
+    }
+    venv(folder)?;
+    run(
+        "pip",
+        Command::new(python)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args(pins),
+    )
+}
+
+/// Debian keeps `venv` in a package of its own, and `python3 -m venv` tells only after it has
+/// made half a folder.
+fn venv(folder: &Path) -> Result<(), Failed> {
+    let whole = Command::new("python3")
+        .args(["-c", "import venv, ensurepip"])
+        .output()
+        .map_err(|error| format!("python3 did not start: {error}"))?
+        .status
+        .success();
+    if !whole {
+        println!("python3 has no `venv`: installing the package python3-venv with apt-get");
+        run(
+            "apt-get",
+            Command::new("apt-get").args(["install", "--yes", "--quiet", "python3-venv"]),
+        )
+        .map_err(|error| {
+            format!("{error}\n\nhint: `apt-get update`, or install python3-venv yourself")
+        })?;
+    }
+    run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder))
+}
+
+fn there(program: &str, argument: &str) -> bool {
+    Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
+}
+
+/// What package managers say when nobody answers.
+const OFFLINE: &[&str] = &[
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ETIMEDOUT",
+    "ENETUNREACH",
+    "Failed to establish a new connection",
+    "Temporary failure in name resolution",
+    "Temporary failure resolving",
+    "Connection refused",
+    "dns error",
+    // All that pip says of it.
+    "(from versions: none)",
+];
+
+/// Runs a program in silence; when it fails, the end of what it said becomes the error.
+fn run(step: &str, command: &mut Command) -> Result<(), Failed> {
+    let output = command.output().map_err(|error| format!("{step} did not start: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let lines: Vec<&str> = said.lines().collect();
+    let tail = lines[lines.len().saturating_sub(20)..].join("\n");
+    let hint = if OFFLINE.iter().any(|word| said.contains(word)) {
+        "\n\nhint: the registry cannot be reached; run `cargo xtask servers` once with a network"
+    } else {
+        ""
+    };
+    Err(format!("{step} failed ({})\n{tail}{hint}", output.status))
+}
