@@ -53,6 +53,14 @@ fn median(row: &str, group: &str) -> Result<f64, Failed> {
         .ok_or_else(|| format!("no median in {}", path.display()))
 }
 
+/// Where cargo builds, however it was told.
 fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from)
+    let told =
+        std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .output();
+    told.ok()
+        .and_then(|told| serde_json::from_slice::<Value>(&told.stdout).ok())
+        .and_then(|told| told["target_directory"].as_str().map(PathBuf::from))
+        .unwrap_or_else(|| "target".into())
 }

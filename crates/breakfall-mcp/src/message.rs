@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::fields::raw;
+use crate::fields::{Fields, raw};
 
 /// What a line says.
 #[derive(Debug)]
@@ -93,6 +93,14 @@ pub(crate) fn answer(id: &RawValue, answer: &Answer) -> String {
     match answer {
         Answer::Result(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
         Answer::Error(error) => format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#),
+    }
+}
+
+impl Answer {
+    /// Whether it is ours, for a server that gave none.
+    pub(crate) fn is_lost(&self) -> bool {
+        let Self::Error(error) = self else { return false };
+        Fields::of(Some(error)).get("code").is_some_and(|code| code.get() == LOST.to_string())
     }
 }
 

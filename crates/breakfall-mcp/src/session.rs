@@ -259,6 +259,11 @@ impl Session {
                 "ping" => Answer::Result(raw(&json!({}))),
                 "initialize" => self.greeted(params).await,
                 "tools/list" if self.is_listing() => self.listed().await,
+                "tools/list" => match self.forwarded(method, params).await {
+                    // A server that is not there has the tools that it had, or none yet.
+                    answer if answer.is_lost() => self.listed().await,
+                    answer => answer,
+                },
                 _ => self.forwarded(method, params).await,
             }
         };

@@ -163,7 +163,7 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
             let text = looked.as_ref().map(text_of).unwrap_or_default();
             if looked.is_some_and(|looked| looked.is_error == Some(true)) {
                 let (words, code) = without_code(&text);
-                let failure = Failure::told(words);
+                let failure = Failure::told(without_noise(words));
                 return Err(match code {
                     Some(code) => failure.json_rpc_code_is(code),
                     None => failure,
@@ -186,6 +186,20 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
         Err(Lost::NotSent(why)) => Err(down(why)),
         Err(Lost::TooLong) => Err(Failure::invalid_output("its answer is longer than 16 MiB")),
     }
+}
+
+/// Validators write what was sent and where to read more beside each fault: the model sent it, and
+/// cannot read there.
+fn without_noise(text: &str) -> String {
+    let lines =
+        text.lines().filter(|line| !line.trim_start().starts_with("For further information visit"));
+    let kept: Vec<&str> = lines
+        .map(|line| match line.split_once(" [type=") {
+            Some((words, rest)) if rest.ends_with(']') => words,
+            _ => line,
+        })
+        .collect();
+    kept.join("\n")
 }
 
 /// SDKs write the code of an error before its words, which says nothing to a model.

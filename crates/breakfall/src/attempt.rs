@@ -251,6 +251,8 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
     {
         facts.detail =
             Detail::Arguments { problems: problems.clone(), correction: correction.clone() };
+        // Its own words are for the developer then.
+        facts.provenance = Provenance::Guard;
     }
     failure
 }

@@ -88,13 +88,12 @@ pub(crate) fn check(
         }
         Checking::Diagnose => {
             // What is only written otherwise is passed on as the schema wants it.
-            let (value, text) = match &correction {
-                Some(found) if found.is_exact => {
-                    repairs.push(repair::COERCED);
-                    (found.arguments.clone(), None)
-                }
-                _ => (value, text),
-            };
+            // The schema has nothing against it then, and whatever the tool says is about more.
+            if let Some(found) = correction.as_ref().filter(|found| found.is_exact) {
+                repairs.push(repair::COERCED);
+                let value = found.arguments.clone();
+                return Ok(Arguments { value, text: None, repairs, diagnosis: None });
+            }
             Ok(Arguments { value, text, repairs, diagnosis: Some((problems, correction)) })
         }
     }

@@ -30,7 +30,7 @@ static ERRNO_NAME: Pattern = Pattern::new(
 );
 static SQLSTATE: Pattern = Pattern::new(
     &["ERROR", "FATAL", "SQL", "Sql", ":  ", ": 0", ": 2", ": 3", ": 4", ": 5"],
-    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)",
+    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (=]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)",
 );
 static MYSQL: Pattern =
     Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);

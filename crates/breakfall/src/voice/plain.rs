@@ -30,7 +30,8 @@ impl Voice for Plain {
             );
         }
         if let Some(said) = failure.said() {
-            text.push_str(" It said:");
+            // After a list it stands on a line of its own.
+            text.push_str(if text.contains('\n') { "\nIt said:" } else { " It said:" });
             for line in said.lines() {
                 let _ = write!(text, "\n> {line}");
             }
