@@ -9,7 +9,8 @@
 //! | module | turns | into |
 //! |---|---|---|
 //! | `message` | a line | a request, a notification or an answer, its insides untouched |
-//! | `child` | a command | a process of its own group whose lines are read and written |
+//! | `child` | a command | a process in a group of its own |
+//! | `lines` | bytes | lines within bounds, and back |
 //! | `upstream` | a server's description | a server that is kept alive |
 //! | `tools` | MCP's words for tools and results | ours, and back: the only file that knows both |
 //! | `session` | a client's lines | answers |
@@ -20,6 +21,7 @@ mod builtin;
 mod child;
 mod error;
 mod fields;
+mod lines;
 mod message;
 mod servers;
 mod session;

@@ -1,32 +1,25 @@
 //! One client: its requests are routed, its calls are guarded, and everything else passes as it is.
 
 mod forward;
+mod life;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use breakfall::{Call, Guard, GuardBuilder, Held, Reply, ToolSpec};
+use breakfall::{Call, Guard, Held, ToolSpec};
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::child::{Line, Lines};
-use crate::error::Error;
 use crate::fields::{Fields, raw};
-use crate::message::{Answer, Message, answer, messages, notification, request};
-use crate::servers::Servers;
+use crate::message::{Answer, Message, answer, notification, request};
 use crate::tools::{self, Request};
-use crate::upstream::{Event, Health, Hello, Upstream, locked};
-use crate::watchdog::Watchdog;
+use crate::upstream::{Event, Hello, Upstream, locked};
 
 /// How long a client that comes waits for its only server.
 const GREETING: Duration = Duration::from_secs(10);
-
-/// How long the last requests of a client that leaves are served.
-const LEAVING: Duration = Duration::from_secs(1);
 
 /// How long a list waits for servers that are still starting.
 const LISTING: Duration = Duration::from_secs(5);
@@ -63,143 +56,6 @@ struct Asked {
 }
 
 impl Session {
-    /// Serves a client until it leaves, then ends the servers.
-    pub async fn serve(
-        servers: Servers,
-        guard: GuardBuilder,
-        watchdog: Option<Arc<Watchdog>>,
-        input: impl AsyncBufRead + Unpin,
-        output: impl AsyncWrite + Unpin + Send + 'static,
-    ) -> Result<(), Error> {
-        let (session, mut heard, lines) = Self::open(servers, guard, watchdog.as_ref())?;
-        let writing = tokio::spawn(write(output, lines));
-        let mut input = Lines::new(input);
-        let ended = loop {
-            tokio::select! {
-                line = input.next() => match line {
-                    Ok(Some(Line::Text(line))) => {
-                        for message in messages(&line) {
-                            session.heard(message).await;
-                        }
-                    }
-                    Ok(Some(Line::TooLong(_) | Line::Garbage)) => session.heard(None).await,
-                    Ok(None) => break Ok(()),
-                    Err(error) => break Err(Error::Client(error)),
-                },
-                Some(event) = heard.recv() => session.happened(event).await,
-            }
-        };
-        // A client may send its last request and its end in one breath.
-        let answered = async {
-            while !locked(&session.running).is_empty() {
-                tokio::select! {
-                    Some(event) = heard.recv() => session.happened(event).await,
-                    () = tokio::time::sleep(LEAVING / 100) => {}
-                }
-            }
-        };
-        let _ = tokio::time::timeout(LEAVING, answered).await;
-        session.end().await;
-        // The last lines are written when nobody can write another.
-        drop(session);
-        let _ = tokio::time::timeout(LEAVING, writing).await;
-        ended
-    }
-
-    /// A session without a client, for trying tools: it refuses what servers ask of a client.
-    pub fn alone(
-        servers: Servers,
-        guard: GuardBuilder,
-        watchdog: Option<&Arc<Watchdog>>,
-    ) -> Result<Arc<Self>, Error> {
-        let (session, mut heard, mut lines) = Self::open(servers, guard, watchdog)?;
-        let it = Arc::clone(&session);
-        tokio::spawn(async move {
-            loop {
-                tokio::select! {
-                    Some(event) = heard.recv() => it.happened(event).await,
-                    Some(line) = lines.recv() => {
-                        if let Some(Message::Request { id, .. }) = Message::parse(&line) {
-                            let refusal = crate::message::error(-32601, "there is no client");
-                            it.answered(&id, &refusal).await;
-                        }
-                    }
-                    else => return,
-                }
-            }
-        });
-        let hello = Hello(raw(&json!({
-            "protocolVersion": LEGACY,
-            "capabilities": {},
-            "clientInfo": { "name": "breakfall", "version": env!("CARGO_PKG_VERSION") },
-        })));
-        for upstream in &session.upstreams {
-            upstream.greet(hello.clone());
-        }
-        Ok(session)
-    }
-
-    #[expect(clippy::type_complexity, reason = "the two ends that the caller pumps")]
-    fn open(
-        servers: Servers,
-        guard: GuardBuilder,
-        watchdog: Option<&Arc<Watchdog>>,
-    ) -> Result<(Arc<Self>, mpsc::Receiver<Event>, mpsc::Receiver<String>), Error> {
-        let (events, heard) = mpsc::channel(1024);
-        let (out, lines) = mpsc::channel(256);
-        let is_prefixed = servers.servers.len() > 1;
-        let start = |server| Upstream::new(server, watchdog.cloned(), events.clone());
-        let guard = guard.build()?;
-        let session = Arc::new(Self {
-            own: guard.toolbox().callable(),
-            guard,
-            upstreams: servers.servers.into_iter().map(start).collect(),
-            is_prefixed,
-            out,
-            running: Mutex::default(),
-            asked: Mutex::default(),
-            counter: AtomicU64::new(1),
-        });
-        Ok((session, heard, lines))
-    }
-
-    /// Ends the servers.
-    pub async fn end(&self) {
-        locked(&self.running).clear();
-        let ends = self.upstreams.iter().map(|upstream| upstream.end());
-        futures_util::future::join_all(ends).await;
-    }
-
-    /// Calls a tool, when its server is there.
-    pub async fn call_tool(&self, call: Call) -> Reply {
-        match self.not_there(&call.tool).await {
-            Some(why) => self.guard.refuse(call, tools::down(why)),
-            None => self.guard.handle(call).await,
-        }
-    }
-
-    /// The tools that can be called, when every server had time to start.
-    pub async fn tools(&self) -> Vec<ToolSpec> {
-        self.settled().await;
-        self.guard.toolbox().callable()
-    }
-
-    /// The servers, by key.
-    pub fn upstreams(&self) -> impl Iterator<Item = (&str, Health)> {
-        self.upstreams.iter().map(|upstream| (upstream.key.as_str(), upstream.health()))
-    }
-
-    /// Waits until every server is up, or will not be soon, and its tools are learned.
-    async fn settled(&self) {
-        let waits = self.upstreams.iter().map(|upstream| upstream.connected(GREETING));
-        let up = futures_util::future::join_all(waits).await;
-        for (upstream, up) in self.upstreams.iter().zip(up) {
-            if up.is_ok() {
-                self.learn(&upstream.key);
-            }
-        }
-    }
-
     fn prefix(&self, upstream: &Upstream) -> String {
         if self.is_prefixed { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
     }
@@ -452,24 +308,5 @@ impl Session {
             .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)));
         let tools: Vec<Box<RawValue>> = own.chain(theirs).collect();
         Answer::Result(raw(&json!({ "tools": tools })))
-    }
-}
-
-/// Writes lines to the client, many at once where many wait.
-async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<String>) {
-    let mut bytes = Vec::new();
-    while let Some(line) = lines.recv().await {
-        bytes.clear();
-        bytes.extend_from_slice(line.as_bytes());
-        bytes.push(b'\n');
-        while bytes.len() < 64 << 10
-            && let Ok(line) = lines.try_recv()
-        {
-            bytes.extend_from_slice(line.as_bytes());
-            bytes.push(b'\n');
-        }
-        if output.write_all(&bytes).await.is_err() || output.flush().await.is_err() {
-            return;
-        }
     }
 }

@@ -6,13 +6,13 @@ use std::sync::{Mutex, OnceLock};
 
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::locked;
 use crate::fields::raw;
+use crate::lines::write;
 use crate::message::{Answer, notification, request};
 
 /// Why there is no answer.
@@ -125,25 +125,6 @@ impl Drop for Asked<'_> {
                 .connection
                 .out
                 .try_send(notification("notifications/cancelled", Some(&params)));
-        }
-    }
-}
-
-/// Writes lines, many at once where many wait.
-async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<String>) {
-    let mut bytes = Vec::new();
-    while let Some(line) = lines.recv().await {
-        bytes.clear();
-        bytes.extend_from_slice(line.as_bytes());
-        bytes.push(b'\n');
-        while bytes.len() < 64 << 10
-            && let Ok(line) = lines.try_recv()
-        {
-            bytes.extend_from_slice(line.as_bytes());
-            bytes.push(b'\n');
-        }
-        if stdin.write_all(&bytes).await.is_err() || stdin.flush().await.is_err() {
-            return;
         }
     }
 }

@@ -12,8 +12,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{Connection, Event, Hello, Link, Lost, Upstream, locked};
-use crate::child::{Child, Line, Lines, spawn};
+use crate::child::{Child, spawn};
 use crate::fields::{Fields, raw};
+use crate::lines::{Line, Lines};
 use crate::message::{Answer, Message, messages, notification};
 
 /// How long a server has to answer when it is greeted.

@@ -1,0 +1,162 @@
+//! How a session begins and ends, with a client or without.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use breakfall::{Call, GuardBuilder, Reply, ToolSpec};
+use serde_json::json;
+use tokio::io::{AsyncBufRead, AsyncWrite};
+use tokio::sync::mpsc;
+
+use super::{GREETING, LEGACY, Session};
+use crate::error::Error;
+use crate::fields::raw;
+use crate::lines::{Line, Lines, write};
+use crate::message::{Message, messages};
+use crate::servers::Servers;
+use crate::tools;
+use crate::upstream::{Event, Health, Hello, Upstream, locked};
+use crate::watchdog::Watchdog;
+
+/// How long the last requests of a client that leaves are served.
+const LEAVING: Duration = Duration::from_secs(1);
+
+impl Session {
+    /// Serves a client until it leaves, then ends the servers.
+    pub async fn serve(
+        servers: Servers,
+        guard: GuardBuilder,
+        watchdog: Option<Arc<Watchdog>>,
+        input: impl AsyncBufRead + Unpin,
+        output: impl AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<(), Error> {
+        let (session, mut heard, lines) = Self::open(servers, guard, watchdog.as_ref())?;
+        let writing = tokio::spawn(write(output, lines));
+        let mut input = Lines::new(input);
+        let ended = loop {
+            tokio::select! {
+                line = input.next() => match line {
+                    Ok(Some(Line::Text(line))) => {
+                        for message in messages(&line) {
+                            session.heard(message).await;
+                        }
+                    }
+                    Ok(Some(Line::TooLong(_) | Line::Garbage)) => session.heard(None).await,
+                    Ok(None) => break Ok(()),
+                    Err(error) => break Err(Error::Client(error)),
+                },
+                Some(event) = heard.recv() => session.happened(event).await,
+            }
+        };
+        // A client may send its last request and its end in one breath.
+        let answered = async {
+            while !locked(&session.running).is_empty() {
+                tokio::select! {
+                    Some(event) = heard.recv() => session.happened(event).await,
+                    () = tokio::time::sleep(LEAVING / 100) => {}
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LEAVING, answered).await;
+        session.end().await;
+        // The last lines are written when nobody can write another.
+        drop(session);
+        let _ = tokio::time::timeout(LEAVING, writing).await;
+        ended
+    }
+
+    /// A session without a client, for trying tools: it refuses what servers ask of a client.
+    pub fn alone(
+        servers: Servers,
+        guard: GuardBuilder,
+        watchdog: Option<&Arc<Watchdog>>,
+    ) -> Result<Arc<Self>, Error> {
+        let (session, mut heard, mut lines) = Self::open(servers, guard, watchdog)?;
+        let it = Arc::clone(&session);
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    Some(event) = heard.recv() => it.happened(event).await,
+                    Some(line) = lines.recv() => {
+                        if let Some(Message::Request { id, .. }) = Message::parse(&line) {
+                            let refusal = crate::message::error(-32601, "there is no client");
+                            it.answered(&id, &refusal).await;
+                        }
+                    }
+                    else => return,
+                }
+            }
+        });
+        let hello = Hello(raw(&json!({
+            "protocolVersion": LEGACY,
+            "capabilities": {},
+            "clientInfo": { "name": "breakfall", "version": env!("CARGO_PKG_VERSION") },
+        })));
+        for upstream in &session.upstreams {
+            upstream.greet(hello.clone());
+        }
+        Ok(session)
+    }
+
+    #[expect(clippy::type_complexity, reason = "the two ends that the caller pumps")]
+    fn open(
+        servers: Servers,
+        guard: GuardBuilder,
+        watchdog: Option<&Arc<Watchdog>>,
+    ) -> Result<(Arc<Self>, mpsc::Receiver<Event>, mpsc::Receiver<String>), Error> {
+        let (events, heard) = mpsc::channel(1024);
+        let (out, lines) = mpsc::channel(256);
+        let is_prefixed = servers.servers.len() > 1;
+        let start = |server| Upstream::new(server, watchdog.cloned(), events.clone());
+        let guard = guard.build()?;
+        let session = Arc::new(Self {
+            own: guard.toolbox().callable(),
+            guard,
+            upstreams: servers.servers.into_iter().map(start).collect(),
+            is_prefixed,
+            out,
+            running: Mutex::default(),
+            asked: Mutex::default(),
+            counter: AtomicU64::new(1),
+        });
+        Ok((session, heard, lines))
+    }
+
+    /// Ends the servers.
+    pub async fn end(&self) {
+        locked(&self.running).clear();
+        let ends = self.upstreams.iter().map(|upstream| upstream.end());
+        futures_util::future::join_all(ends).await;
+    }
+
+    /// Calls a tool, when its server is there.
+    pub async fn call_tool(&self, call: Call) -> Reply {
+        match self.not_there(&call.tool).await {
+            Some(why) => self.guard.refuse(call, tools::down(why)),
+            None => self.guard.handle(call).await,
+        }
+    }
+
+    /// The tools that can be called, when every server had time to start.
+    pub async fn tools(&self) -> Vec<ToolSpec> {
+        self.settled().await;
+        self.guard.toolbox().callable()
+    }
+
+    /// The servers, by key.
+    pub fn upstreams(&self) -> impl Iterator<Item = (&str, Health)> {
+        self.upstreams.iter().map(|upstream| (upstream.key.as_str(), upstream.health()))
+    }
+
+    /// Waits until every server is up, or will not be soon, and its tools are learned.
+    async fn settled(&self) {
+        let waits = self.upstreams.iter().map(|upstream| upstream.connected(GREETING));
+        let up = futures_util::future::join_all(waits).await;
+        for (upstream, up) in self.upstreams.iter().zip(up) {
+            if up.is_ok() {
+                self.learn(&upstream.key);
+            }
+        }
+    }
+}
