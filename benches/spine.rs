@@ -5,8 +5,8 @@ use std::hint::black_box;
 use std::pin::Pin;
 
 use breakfall::{
-    Arguments, BoxFuture, Call, Context, Effect, Entry, Failure, Guard, Outcome, Output, Tool,
-    ToolSpec,
+    Arguments, BoxFuture, Call, Context, Effect, Entry, Failure, Guard, Outcome, Output, Policy,
+    Tool, ToolSpec,
 };
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
@@ -71,7 +71,13 @@ fn tools() -> Vec<Entry> {
 }
 
 fn spine(criterion: &mut Criterion) {
-    let guard = Guard::builder().tools(tools()).build().unwrap_or_else(|error| panic!("{error}"));
+    // The tool that fails is to be called every time, not only until the loop guard or the breaker
+    // steps in.
+    let guard = Guard::builder()
+        .tools(tools())
+        .policy_for("fails", Policy::bare())
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
