@@ -442,3 +442,47 @@ async fn the_clock_stands_while_a_tool_waits_for_a_person() {
     let guard = Guard::builder().tool(slow).build().unwrap();
     assert_eq!(guard.handle(call("ask")).await.kind(), Some(FailureKind::Timeout));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_and_the_shortest_times_there_are_break_nothing() {
+    for time in [Duration::MAX, Duration::ZERO] {
+        let breaker = BreakerRules {
+            consecutive: 0,
+            percent: 0,
+            floor: 0,
+            window: time,
+            open_for: time,
+            max_open: time,
+            successes: 0,
+        };
+        let gate = GateRules {
+            breaker: Some(breaker),
+            budget: Some(BudgetRules { percent: u32::MAX, window: time, floor: u32::MAX }),
+            concurrency: Some(0),
+            queue: 0,
+            queue_timeout: time,
+        };
+        let policy = Policy {
+            attempt_timeout: time,
+            total_timeout: time,
+            retry: Retry { attempts: u32::MAX, first_delay: time, max_delay: time },
+            gate: gate.clone(),
+            repeats: RepeatRules { warn_at: 0, refuse_at: 0, tool_failures: 0, forget_after: time },
+            ..Policy::default()
+        };
+        let guard = Guard::builder()
+            .policy(policy)
+            .upstream("s", gate)
+            .tool(Script::new("ok").answers("fine").tool().upstream("s"))
+            .tool(Script::new("bad").fails(FailureKind::Upstream).tool())
+            .tool(Script::new("slow").step(Step::Slow(seconds(1), "done".to_owned())).tool())
+            .build()
+            .unwrap();
+        assert_eq!(guard.handle(call("ok")).await.text, "fine");
+        for tool in ["bad", "slow"] {
+            let patience = tokio::time::sleep(Duration::from_secs(1 << 20));
+            let reply = guard.handle_until(call(tool), patience).await;
+            assert_ne!(reply.kind(), Some(FailureKind::Broken), "{tool} {time:?}: {reply:?}");
+        }
+    }
+}

@@ -32,6 +32,8 @@ impl<D: FnMut() -> f64> Iterator for Delays<D> {
         self.left = self.left.checked_sub(1)?;
         let longest = self.longest.min(self.max);
         self.longest = self.longest.saturating_mul(2);
-        Some(longest.mul_f64((self.draw)().clamp(0.0, 1.0)))
+        let drawn = longest.as_secs_f64() * (self.draw)().clamp(0.0, 1.0);
+        // The longest times there are do not survive the way through a float.
+        Some(Duration::try_from_secs_f64(drawn).unwrap_or(longest))
     }
 }

@@ -242,7 +242,9 @@ proptest! {
         prop_assert_eq!(delays.len(), attempts.saturating_sub(1) as usize);
         for (turn, (delay, draw)) in delays.iter().zip(&draws).enumerate() {
             let longest = Duration::from_millis(first.saturating_mul(1 << turn).min(max));
-            prop_assert_eq!(*delay, longest.mul_f64(*draw));
+            let expected = Duration::try_from_secs_f64(longest.as_secs_f64() * draw).unwrap();
+            prop_assert_eq!(*delay, expected);
+            prop_assert!(*delay <= longest + Duration::from_nanos(1));
         }
     }
 
