@@ -36,8 +36,6 @@ pub struct Session {
     /// Tools that belong to no server.
     own: Vec<ToolSpec>,
     upstreams: Vec<Arc<Upstream>>,
-    /// Whether a tool's name begins with its server's key.
-    is_prefixed: bool,
     out: mpsc::Sender<String>,
     /// Requests of the client that are under way, by their ids.
     running: Mutex<HashMap<String, oneshot::Sender<()>>>,
@@ -56,8 +54,13 @@ struct Asked {
 }
 
 impl Session {
+    /// Whether a tool's name begins with its server's key.
+    fn is_prefixed(&self) -> bool {
+        self.upstreams.len() > 1
+    }
+
     fn prefix(&self, upstream: &Upstream) -> String {
-        if self.is_prefixed { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
+        if self.is_prefixed() { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
     }
 
     fn upstream(&self, key: &str) -> Option<&Arc<Upstream>> {
@@ -166,7 +169,7 @@ impl Session {
             return None;
         }
         let of_tool = |upstream: &&Arc<Upstream>| {
-            !self.is_prefixed || tool.starts_with(&self.prefix(upstream))
+            !self.is_prefixed() || tool.starts_with(&self.prefix(upstream))
         };
         for upstream in self.upstreams.iter().filter(of_tool) {
             if let Err(lost) = upstream.connected(LISTING).await {

@@ -74,6 +74,9 @@ pub(crate) async fn attempt(
     let mut delays = Delays::new(&terms.policy.retry, terms.draw);
     let (budget, rules) = slot.budget(&terms.policy.gate, terms.upstream);
     budget.count_call(rules);
+    // A substitute has attempts of its own, and no part in what its tool left behind.
+    let before = trail.attempts;
+    trail.straggles = false;
     let mut last: Option<Failure> = None;
     loop {
         let passes = match admit(slot, terms).await {
@@ -89,7 +92,7 @@ pub(crate) async fn attempt(
         let failed = Failed {
             failure: &failure,
             effect: slot.entry.spec.effect,
-            attempts: trail.attempts,
+            attempts: trail.attempts - before,
             straggles: trail.straggles,
             left: terms.left(trail),
         };

@@ -95,6 +95,13 @@ impl Redactor {
         self.values.push(value);
     }
 
+    /// Removes the value of an environment variable wherever it stands, if it is set.
+    pub fn add_variable(&mut self, name: &str) {
+        if let Ok(value) = std::env::var(name) {
+            self.add_value(value);
+        }
+    }
+
     /// Adds a rule of the user's own.
     pub fn add_rule(&mut self, rule: SecretRule) -> Result<(), Error> {
         self.add_rules([rule])

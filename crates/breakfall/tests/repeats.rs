@@ -334,3 +334,16 @@ fn a_tool_cannot_be_its_own_fallback() {
     let error = Guard::builder().tool(tool).fallback("a", Fallback::tool("a")).build().unwrap_err();
     assert_eq!(error.to_string(), "`a` cannot be its own fallback");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_substitute_has_attempts_of_its_own() {
+    let (other, calls) = Script::new("b").fails(FailureKind::InvalidOutput).answers("ok").counted();
+    let guard = Guard::builder()
+        .tool(Script::new("a").fails(FailureKind::Upstream).tool())
+        .tool(other)
+        .fallback("a", Fallback::tool("b"))
+        .build()
+        .unwrap();
+    let reply = guard.handle(Call::new("1", "a", "{}")).await;
+    assert_eq!((reply.output(), calls.load(Relaxed)), (Some("ok"), 2));
+}

@@ -107,14 +107,12 @@ impl Session {
     ) -> Result<(Arc<Self>, mpsc::Receiver<Event>, mpsc::Receiver<String>), Error> {
         let (events, heard) = mpsc::channel(1024);
         let (out, lines) = mpsc::channel(256);
-        let is_prefixed = servers.servers.len() > 1;
         let start = |server| Upstream::new(server, watchdog.cloned(), events.clone());
         let guard = guard.build()?;
         let session = Arc::new(Self {
             own: guard.toolbox().callable(),
             guard,
             upstreams: servers.servers.into_iter().map(start).collect(),
-            is_prefixed,
             out,
             running: Mutex::default(),
             asked: Mutex::default(),

@@ -21,9 +21,7 @@ impl Config {
 
     pub(crate) fn add_secrets(&self, redactor: &mut Redactor) -> Result<(), Error> {
         for variable in &self.file.redact.variables {
-            if let Ok(value) = std::env::var(variable) {
-                redactor.add_value(value);
-            }
+            redactor.add_variable(variable);
         }
         redactor.add_rules(self.secrets.iter().cloned())
     }

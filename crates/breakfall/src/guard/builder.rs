@@ -189,9 +189,7 @@ impl GuardBuilder {
 
     /// Removes the value of an environment variable wherever it stands, if it is set.
     pub fn redact_variable(mut self, name: &str) -> Self {
-        if let Ok(value) = std::env::var(name) {
-            self.redactor.add_value(value);
-        }
+        self.redactor.add_variable(name);
         self
     }
 
