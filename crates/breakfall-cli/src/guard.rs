@@ -1,11 +1,13 @@
 //! `breakfall guard`: stands between an MCP client and its servers. `breakfall tools` and
 //! `breakfall call` try what it would do.
 
+use std::io::IsTerminal;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use breakfall::{Call, Checking, Effect, Guard, GuardBuilder, Policy};
-use breakfall_mcp::{Command, Error, Servers, Session, Watchdog, files, stdin, stdout};
+use breakfall::{Call, Checking, Config, Effect, Guard, GuardBuilder, Policy};
+use breakfall_mcp::{Command, Error, Front, Servers, Session, Watchdog, files, stdin, stdout};
 use clap::Args;
 
 use crate::failed::Failed;
@@ -14,8 +16,11 @@ use crate::settings::Settings;
 /// The hidden command that the guard starts beside itself.
 pub(crate) const WATCHDOG: &str = "__watchdog";
 
+/// Where the token is that clients must show.
+const TOKEN: &str = "BREAKFALL_TOKEN";
+
 /// Which servers are guarded: those of a file, one command, or the files of this directory.
-#[derive(Args)]
+#[derive(Args, Clone)]
 struct Guarded {
     /// The `mcpServers` that a client has, as JSON
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
@@ -29,6 +34,10 @@ struct Guarded {
 
 #[derive(Args)]
 pub(crate) struct GuardArgs {
+    /// Serve clients over HTTP on this address; one that others can reach needs a token in
+    /// `BREAKFALL_TOKEN`. Without it the client that started this program is served
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
     #[command(flatten)]
     guarded: Guarded,
 }
@@ -51,16 +60,25 @@ pub(crate) struct CallArgs {
 }
 
 impl GuardArgs {
-    /// Serves the client on standard input and output.
+    /// Serves the client that started us on standard input and output, or those that come over
+    /// HTTP. A person at a terminal speaks no protocol: then we listen.
     pub(crate) fn run(self) -> Result<(), Failed> {
         tracing_subscriber::fmt()
             .with_writer(std::io::stderr)
             .with_ansi(false)
             .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
             .init();
-        let (servers, guard) = self.guarded.resolve()?;
-        let serve = async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
-        block_on(serve)?.map_err(stopped)
+        let by_a_person = std::io::stdin().is_terminal();
+        let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        match self.listen.or_else(|| by_a_person.then(free_port)) {
+            Some(address) => self.guarded.listen(address),
+            None => {
+                let (servers, guard) = self.guarded.resolve()?;
+                let serve =
+                    async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
+                block_on(serve)?.map_err(stopped)
+            }
+        }
     }
 }
 
@@ -110,25 +128,37 @@ impl CallArgs {
 impl Guarded {
     fn resolve(&self) -> Result<(Servers, GuardBuilder), Failed> {
         let config = self.settings.config()?;
+        let servers = self.servers(&config)?;
+        let guard = self.guard(&config, &servers)?;
+        Ok((servers, guard))
+    }
+
+    fn guard(&self, config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
         // Servers take more than their schemas say, and must not be stopped by ours.
         let policy = Policy { checking: Checking::Diagnose, ..Policy::default() };
-        let mut guard = Guard::builder().policy(policy).config(config);
-        let servers = self.servers()?;
+        let mut guard = Guard::builder().policy(policy).config(config.clone());
+        for secret in servers.secrets() {
+            guard = guard.redact_value(secret);
+        }
         if servers.servers.is_empty() {
             let here = std::env::current_dir().and_then(|here| files(&here));
             guard = guard.tools(here.map_err(|error| {
                 Failed::new("could not read the current directory").because(error)
             })?);
         }
-        Ok((servers, guard))
+        Ok(guard)
     }
 
-    fn servers(&self) -> Result<Servers, Failed> {
+    fn servers(&self, config: &Config) -> Result<Servers, Failed> {
         if let Some(command) = Command::typed(&self.command) {
-            return Ok(Servers::one(command));
+            return Ok(Servers::one(command).configured(config));
         }
-        let Some(file) = &self.mcp_config else { return Ok(Servers::default()) };
         let unusable = || Failed::new("the configuration of servers cannot be used");
+        let Some(file) = &self.mcp_config else {
+            let servers = Servers::from_config(config);
+            let servers = servers.map_err(|error| unusable().because(error))?;
+            return Ok(servers.configured(config));
+        };
         let text = std::fs::read_to_string(file).map_err(|error| {
             Failed::new(format!("could not read `{}`", file.display())).because(error)
         })?;
@@ -138,9 +168,81 @@ impl Guarded {
             eprintln!("note: {left_out}");
         }
         if servers.servers.is_empty() {
-            return Err(unusable().because("it has no server that can be started"));
+            return Err(unusable().because("it has no server that can be reached"));
         }
-        Ok(servers)
+        Ok(servers.configured(config))
+    }
+
+    /// Serves clients that come over HTTP, until the program is told to end.
+    fn listen(&self, address: SocketAddr) -> Result<(), Failed> {
+        let config = self.settings.config()?;
+        let servers = self.servers(&config)?;
+        // Whatever could be wrong is told now, not when the first client comes.
+        self.guard(&config, &servers)?.build().map_err(|error| stopped(error.into()))?;
+        let names: Vec<String> =
+            servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
+        let guard = {
+            let (it, servers) = (self.clone(), servers.clone());
+            move || it.guard(&config, &servers).unwrap_or_else(|_| Guard::builder())
+        };
+        let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+        let has_token = token.is_some();
+        block_on(async {
+            let front = Front::listen(address, token, servers, guard, watchdog());
+            let front = front.await.map_err(|error| match error {
+                Error::Open { .. } => Failed::new(error.to_string())
+                    .hint("put a token into BREAKFALL_TOKEN, or listen on 127.0.0.1"),
+                error => stopped(error),
+            })?;
+            welcome(&front.url(), &names, has_token);
+            front.serve(told_to_end()).await.map_err(stopped)
+        })?
+    }
+}
+
+/// What a person needs next: where we are, what to tell a client, how to try it.
+fn welcome(url: &str, names: &[String], has_token: bool) {
+    let what =
+        if names.is_empty() { "the files of this directory".to_owned() } else { names.join(", ") };
+    eprintln!("Guarding {what} at {url}\n");
+    eprintln!("For a client that takes an address:\n");
+    let headers = if has_token {
+        format!(", \"headers\": {{ \"Authorization\": \"Bearer ${{{TOKEN}}}\" }}")
+    } else {
+        String::new()
+    };
+    eprintln!(
+        "  {{ \"mcpServers\": {{ \"breakfall\": {{ \"type\": \"http\", \"url\": \"{url}\"{headers} }} }} }}\n"
+    );
+    let (tool, of) = match names {
+        [] => ("list_files '{}'".to_owned(), String::new()),
+        _ => ("TOOL '{…}'".to_owned(), typed_behind_the_command()),
+    };
+    eprintln!("To try it from another terminal:\n");
+    eprintln!("  breakfall tools{of}");
+    eprintln!("  breakfall call {tool}{of}\n");
+    eprintln!("Ctrl-C ends it.");
+}
+
+/// What the person typed behind `guard`, to be typed again.
+fn typed_behind_the_command() -> String {
+    let words = std::env::args().skip_while(|word| word != "guard").skip(1);
+    let mut skips = false;
+    let words = words.filter(|word| {
+        let skipped = std::mem::replace(&mut skips, word == "--listen");
+        !skipped && !word.starts_with("--listen")
+    });
+    words.fold(String::new(), |all, word| format!("{all} {word}"))
+}
+
+async fn told_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
     }
 }
 

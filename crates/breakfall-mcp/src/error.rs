@@ -21,6 +21,27 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// An address that others can reach, and nothing that keeps them out.
+    #[error("{address} can be reached by others, who would need no token")]
+    Open {
+        /// The address.
+        address: std::net::SocketAddr,
+    },
+    /// An address on which nobody can listen.
+    #[error("could not listen on {address}")]
+    Listen {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Too many clients.
+    #[error("there are {most} clients already")]
+    Full {
+        /// How many there may be.
+        most: usize,
+    },
     /// The guard could not be put together.
     #[error(transparent)]
     Guard(#[from] breakfall::Error),

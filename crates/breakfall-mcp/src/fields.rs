@@ -38,6 +38,12 @@ impl Fields {
         self.0.retain(|(field, _)| field != name);
     }
 
+    /// Takes a field out.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Box<RawValue>> {
+        let at = self.0.iter().position(|(field, _)| field == name)?;
+        Some(self.0.remove(at).1)
+    }
+
     pub(crate) fn raw(&self) -> Box<RawValue> {
         raw(self)
     }

@@ -19,20 +19,27 @@
 
 mod builtin;
 mod child;
+mod era;
 mod error;
+mod events;
 mod fields;
+mod front;
+mod headers;
 mod lines;
 mod message;
+mod origin;
 mod servers;
 mod session;
 mod stdio;
+mod stream;
 mod tools;
 mod upstream;
 mod watchdog;
 
 pub use builtin::files;
 pub use error::Error;
-pub use servers::{Command, Server, Servers};
+pub use front::Front;
+pub use servers::{Address, Command, Reach, Server, Servers};
 pub use session::Session;
 pub use stdio::{stdin, stdout};
 pub use upstream::{Health, Upstream};

@@ -1,8 +1,9 @@
-//! Which servers there are: from the configuration that clients already have.
+//! Which servers there are: from the configuration that clients already have, or from ours.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use breakfall::{Config, Reach as Configured, UnknownTool};
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -12,8 +13,20 @@ use crate::error::Error;
 pub struct Server {
     /// The key under which it is configured.
     pub key: String,
-    /// How it is started.
-    pub command: Command,
+    /// How it is reached.
+    pub reach: Reach,
+    /// Whether what it says of its tools (that they only read, that they may be repeated) is
+    /// believed.
+    pub is_trusted: bool,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reach {
+    /// It is started.
+    Command(Command),
+    /// It is there already.
+    Address(Address),
 }
 
 /// How a server is started. No shell is involved.
@@ -29,6 +42,22 @@ pub struct Command {
     pub inherits_variables: bool,
     /// Where it runs.
     pub directory: Option<PathBuf>,
+}
+
+/// Where a server is that is there already.
+#[derive(Clone, Default, PartialEq)]
+pub struct Address {
+    /// Its URL.
+    pub url: String,
+    /// What every request carries; values are secrets.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The headers hold secrets, and so may the URL.
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Address").finish_non_exhaustive()
+    }
 }
 
 impl Command {
@@ -48,10 +77,12 @@ impl Command {
 /// The servers of a configuration, by key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Servers {
-    /// Those that can be started.
+    /// Those that can be reached.
     pub servers: Vec<Server>,
     /// What was left out, and why.
     pub left_out: Vec<String>,
+    /// How a call of a tool that does not exist is answered.
+    pub unknown_tool: UnknownTool,
 }
 
 /// The file as clients write it.
@@ -69,8 +100,10 @@ struct Entry {
     #[serde(default)]
     env: BTreeMap<String, String>,
     cwd: Option<PathBuf>,
-    #[serde(alias = "serverUrl")]
+    #[serde(alias = "serverUrl", alias = "httpUrl")]
     url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
     #[serde(default)]
     disabled: bool,
 }
@@ -81,7 +114,8 @@ impl Servers {
         let key = Path::new(&command.program)
             .file_name()
             .map_or_else(|| "server".to_owned(), |name| name.to_string_lossy().into_owned());
-        Self { servers: vec![Server { key, command }], left_out: Vec::new() }
+        let server = Server { key, reach: Reach::Command(command), is_trusted: true };
+        Self { servers: vec![server], ..Self::default() }
     }
 
     /// Reads the `mcpServers` that clients already have.
@@ -89,7 +123,7 @@ impl Servers {
         let wrong = |what: String| Error::Servers { origin: origin.to_owned(), what };
         let file: File = serde_json::from_str(text).map_err(|error| {
             wrong(format!(
-                "{error}; expected `{{\"mcpServers\": {{\"KEY\": {{\"command\": …, \"args\": […], \"env\": {{…}}}}}}}}`"
+                "{error}; expected `{{\"mcpServers\": {{\"KEY\": {{\"command\": …, \"args\": […], \"env\": {{…}}}}}}}}` or `\"url\": …` in place of the command"
             ))
         })?;
         let mut servers = Self::default();
@@ -103,29 +137,133 @@ impl Servers {
                     "`mcpServers.{key}`: a key has 1 to 64 letters, digits, `-`, `_` or `.`"
                 )));
             }
-            match (entry.command, entry.url) {
-                (Some(program), _) => {
-                    let command = Command {
-                        program,
-                        arguments: entry.args,
-                        variables: entry.env,
-                        inherits_variables: false,
-                        directory: entry.cwd,
-                    };
-                    servers.servers.push(Server { key, command });
-                }
+            let reach = match (entry.command, entry.url) {
+                (Some(program), _) => Reach::Command(Command {
+                    program,
+                    arguments: entry.args.iter().map(|text| filled(text).0).collect(),
+                    variables: entry.env.into_iter().map(|(k, v)| (k, filled(&v).0)).collect(),
+                    inherits_variables: false,
+                    directory: entry.cwd,
+                }),
                 (None, Some(url)) => {
-                    servers.left_out.push(format!("`{key}` is reached over HTTP: {url}"));
+                    let address = Address::filled(&url, &entry.headers);
+                    Reach::Address(
+                        address.map_err(|what| wrong(format!("`mcpServers.{key}`: {what}")))?,
+                    )
                 }
                 (None, None) => {
                     return Err(wrong(format!(
                         "`mcpServers.{key}`: it has neither a `command` nor a `url`"
                     )));
                 }
-            }
+            };
+            servers.servers.push(Server::new(key, reach, None));
         }
         Ok(servers)
     }
+
+    /// The servers of `breakfall.toml`.
+    pub fn from_config(config: &Config) -> Result<Self, Error> {
+        let mut servers = Self::default();
+        for upstream in config.upstreams() {
+            let reach = match &upstream.reach {
+                Configured::Command { program, arguments, variables, directory } => {
+                    Reach::Command(Command {
+                        program: program.clone(),
+                        arguments: arguments.clone(),
+                        variables: variables.clone(),
+                        inherits_variables: false,
+                        directory: directory.clone(),
+                    })
+                }
+                Configured::Url { url, headers } => {
+                    let origin = format!("`upstreams.{}`", upstream.key);
+                    let filled = Address::filled(url, headers);
+                    Reach::Address(filled.map_err(|what| Error::Servers { origin, what })?)
+                }
+            };
+            servers.servers.push(Server::new(upstream.key.clone(), reach, upstream.trusted));
+        }
+        Ok(servers)
+    }
+
+    /// Takes over what the configuration says of these servers and of the door to them.
+    pub fn configured(mut self, config: &Config) -> Self {
+        self.unknown_tool = config.unknown_tool();
+        for server in &mut self.servers {
+            server.is_trusted = config.trusts(&server.key).unwrap_or(server.is_trusted);
+        }
+        self
+    }
+
+    /// What must never be shown: the values of headers.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.servers.iter().flat_map(|server| match &server.reach {
+            Reach::Command(_) => Vec::new(),
+            Reach::Address(address) => address.secrets(),
+        })
+    }
+}
+
+impl Server {
+    /// A program that the user starts is believed, an address not until he says so.
+    fn new(key: String, reach: Reach, trusted: Option<bool>) -> Self {
+        let is_trusted = trusted.unwrap_or(matches!(reach, Reach::Command(_)));
+        Self { key, reach, is_trusted }
+    }
+}
+
+impl Address {
+    /// With the values of variables in their places.
+    fn filled(url: &str, headers: &BTreeMap<String, String>) -> Result<Self, String> {
+        let whole = |text: &str| match filled(text) {
+            (text, None) => Ok(text),
+            (_, Some(missing)) => Err(format!("the variable `{missing}` is not set")),
+        };
+        let url = whole(url)?;
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err("an address begins with `http://` or `https://`".to_owned());
+        }
+        let filled = |(name, value): (&String, &String)| Ok((name.clone(), whole(value)?));
+        Ok(Self { url, headers: headers.iter().map(filled).collect::<Result<_, String>>()? })
+    }
+
+    fn secrets(&self) -> Vec<&str> {
+        // "Bearer x": the second word is the secret, the first is none.
+        self.headers.values().map(|value| value.rsplit(' ').next().unwrap_or(value)).collect()
+    }
+}
+
+/// A text with the values of variables in the places of `${NAME}`, `${env:NAME}` and
+/// `${NAME:-otherwise}`; and the first that is not set.
+fn filled(text: &str) -> (String, Option<String>) {
+    let (mut whole, mut missing) = (String::new(), None);
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        whole.push_str(before);
+        let Some((name, behind)) = after.split_once('}') else {
+            whole.push_str("${");
+            rest = after;
+            continue;
+        };
+        let (known, otherwise) = match name.split_once(":-") {
+            Some((name, otherwise)) => (name, Some(otherwise.to_owned())),
+            None => (name, None),
+        };
+        let known = known.strip_prefix("env:").unwrap_or(known);
+        match std::env::var(known).ok().or(otherwise) {
+            Some(value) => whole.push_str(&value),
+            None => {
+                missing.get_or_insert_with(|| known.to_owned());
+                whole.push_str("${");
+                whole.push_str(name);
+                whole.push('}');
+            }
+        }
+        rest = behind;
+    }
+    whole.push_str(rest);
+    (whole, missing)
 }
 
 fn is_of_a_key(letter: char) -> bool {
@@ -140,21 +278,34 @@ mod tests {
     fn what_clients_have_is_read_and_what_is_wrong_is_told() {
         let text = r#"{"mcpServers": {
             "git": {"command": "mcp-server-git", "args": ["--repository", "."], "env": {"A": "b"}},
-            "web": {"url": "https://example.com/mcp"},
+            "web": {"url": "https://example.com/mcp", "headers": {"X": "Bearer ${NO_SUCH:-abcd}"}},
             "old": {"command": "x", "disabled": true}}, "other": 1}"#;
         let servers = Servers::from_json(text, "a.json").unwrap();
-        assert_eq!(servers.servers.len(), 1);
-        assert_eq!(servers.servers[0].command.arguments, ["--repository", "."]);
-        assert!(!servers.servers[0].command.inherits_variables);
-        assert_eq!(servers.left_out.len(), 2);
+        let [git, web] = servers.servers.as_slice() else { panic!("two servers") };
+        let Reach::Command(command) = &git.reach else { panic!("a command") };
+        assert_eq!(command.arguments, ["--repository", "."]);
+        assert!(!command.inherits_variables && git.is_trusted && !web.is_trusted);
+        let Reach::Address(address) = &web.reach else { panic!("an address") };
+        assert_eq!(address.headers["X"], "Bearer abcd");
+        assert_eq!(servers.secrets().collect::<Vec<_>>(), ["abcd"]);
+        assert_eq!(servers.left_out, ["`old` is disabled"]);
         for (text, words) in [
             ("{}", "missing field `mcpServers`"),
             (r#"{"mcpServers": {"a b": {"command": "x"}}}"#, "a key has 1 to 64 letters"),
             (r#"{"mcpServers": {"a": {}}}"#, "neither a `command` nor a `url`"),
+            (r#"{"mcpServers": {"a": {"url": "ftp://x"}}}"#, "begins with `http://`"),
+            (r#"{"mcpServers": {"a": {"url": "http://${NO_SUCH}"}}}"#, "`NO_SUCH` is not set"),
             ("[", "EOF"),
         ] {
             let error = Servers::from_json(text, "a.json").unwrap_err().to_string();
             assert!(error.starts_with("a.json: ") && error.contains(words), "{error}");
         }
+    }
+
+    #[test]
+    fn variables_are_filled_in_and_what_is_not_set_stays() {
+        assert_eq!(filled("a ${NO_SUCH:-b} ${").0, "a b ${");
+        assert_eq!(filled("${env:NO_SUCH}"), ("${env:NO_SUCH}".into(), Some("NO_SUCH".into())));
+        assert!(filled("${PATH}").1.is_none());
     }
 }

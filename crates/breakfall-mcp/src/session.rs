@@ -5,18 +5,22 @@ mod life;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use breakfall::{Call, Guard, Held, ToolSpec};
+use breakfall::{Call, FailureKind, Guard, Held, ToolSpec, UnknownTool};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
+use crate::era::{self, Era, LEGACY, MODERN, NEWEST_LEGACY};
 use crate::fields::{Fields, raw};
+use crate::headers::Parameter;
 use crate::message::{Answer, Message, answer, notification, request};
+use crate::origin::Origin;
 use crate::tools::{self, Request};
-use crate::upstream::{Event, Hello, Upstream, locked};
+use crate::upstream::{Event, Hello, Lost, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
 const GREETING: Duration = Duration::from_secs(10);
@@ -24,8 +28,8 @@ const GREETING: Duration = Duration::from_secs(10);
 /// How long a list waits for servers that are still starting.
 const LISTING: Duration = Duration::from_secs(5);
 
-/// The newest revision with sessions.
-const LEGACY: &str = "2025-11-25";
+/// How long after they were asked servers are asked again for tools that nobody knows.
+const ASKING: Duration = Duration::from_secs(1);
 
 /// Between a server's key and a tool's name.
 const SEPARATOR: &str = "__";
@@ -35,13 +39,28 @@ pub struct Session {
     guard: Guard,
     /// Tools that belong to no server.
     own: Vec<ToolSpec>,
+    /// How the client speaks, once it does.
+    era: Mutex<Option<Era>>,
+    greeting: Mutex<Option<Box<RawValue>>>,
+    /// Subscriptions of the client.
+    listening: Mutex<Vec<Weak<Origin>>>,
     upstreams: Vec<Arc<Upstream>>,
+    /// Whether a tool that does not exist is answered as the protocol's letter has it.
+    unknown_tool: UnknownTool,
     out: mpsc::Sender<String>,
-    /// Requests of the client that are under way, by their ids.
-    running: Mutex<HashMap<String, oneshot::Sender<()>>>,
+    /// Requests of the client that are under way, by numbers of ours.
+    running: Mutex<HashMap<u64, Running>>,
     /// Requests of servers that the client has not answered, by our numbers.
     asked: Mutex<HashMap<u64, Asked>>,
+    /// When servers were last asked for their tools because of a name that nobody knows.
+    listed_at: Mutex<Option<Instant>>,
     counter: AtomicU64,
+}
+
+/// A request of the client that is under way.
+struct Running {
+    id: Box<RawValue>,
+    stop: oneshot::Sender<()>,
 }
 
 /// A request of a server to the client.
@@ -67,63 +86,101 @@ impl Session {
         self.upstreams.iter().find(|upstream| upstream.key == key)
     }
 
-    async fn send(&self, line: String) {
-        let _ = self.out.send(line).await;
+    /// Sends a message to the client, where what belongs to the same request goes.
+    async fn send(&self, line: String, about: Option<&Origin>) {
+        match about.and_then(|origin| origin.stream.as_ref()) {
+            Some(stream) => stream.push(line),
+            None => {
+                let _ = self.out.send(line).await;
+            }
+        }
     }
 
     fn number(&self) -> u64 {
         self.counter.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What the client says.
+    /// What the client says on the line that it has to us.
     async fn heard(self: &Arc<Self>, message: Option<Message>) {
         match message {
             None => {
                 let error = json!({ "code": -32700, "message": "this line is no message" });
-                self.send(format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#)).await;
+                self.send(format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#), None).await;
             }
-            Some(Message::Request { id, method, params }) => self.asked(id, method, params),
+            Some(Message::Request { id, method, params }) => {
+                let origin = Origin::new(id, Era::of(params.as_deref()));
+                self.asked(Arc::new(origin), method, params);
+            }
             Some(Message::Notification { method, params }) => self.told(&method, params).await,
             Some(Message::Answer { id, answer }) => self.answered(&id, &answer).await,
         }
     }
 
-    /// A request of the client: answered on a task of its own, unless it is cancelled.
-    fn asked(self: &Arc<Self>, id: Box<RawValue>, method: String, params: Option<Box<RawValue>>) {
+    /// A request of the client: answered on a task of its own, unless it is cancelled. Gives the
+    /// number under which it can be.
+    pub(crate) fn asked(
+        self: &Arc<Self>,
+        origin: Arc<Origin>,
+        method: String,
+        params: Option<Box<RawValue>>,
+    ) -> u64 {
         let (stop, stopped) = oneshot::channel();
-        locked(&self.running).insert(id.get().to_owned(), stop);
+        let number = self.number();
+        locked(&self.running).insert(number, Running { id: origin.id.clone(), stop });
         let session = Arc::clone(self);
         tokio::spawn(async move {
-            let answered = session.answer(&id, &method, params.as_deref(), stopped).await;
-            locked(&session.running).remove(id.get());
-            if let Some(answered) = answered {
-                session.send(answer(&id, &answered)).await;
+            let answered = session.answer(&origin, &method, params.as_deref(), stopped).await;
+            locked(&session.running).remove(&number);
+            let line = answered.map(|answered| answer(&origin.id, &answered));
+            match (line, &origin.stream) {
+                (Some(line), Some(stream)) => stream.answer(line),
+                (Some(line), None) => session.send(line, None).await,
+                (None, Some(stream)) => stream.end(),
+                (None, None) => {}
             }
         });
+        number
+    }
+
+    /// Stops a request of the client.
+    pub(crate) fn stop(&self, number: u64) {
+        if let Some(running) = locked(&self.running).remove(&number) {
+            let _ = running.stop.send(());
+        }
     }
 
     /// The answer to a request; none to one that was cancelled.
     async fn answer(
         self: &Arc<Self>,
-        id: &RawValue,
+        origin: &Arc<Origin>,
         method: &str,
         params: Option<&RawValue>,
         stopped: oneshot::Receiver<()>,
     ) -> Option<Answer> {
+        if origin.era == Era::Modern
+            && let Some(refusal) = self.met(method, params).await
+        {
+            return Some(refusal);
+        }
         if method == "tools/call" {
-            return self.call(id, params, stopped).await;
+            return self.call(origin, params, stopped).await;
         }
         let answering = async {
-            match method {
-                "ping" => Answer::Result(raw(&json!({}))),
-                "initialize" => self.greeted(params).await,
-                "tools/list" if self.is_listing() => self.listed().await,
-                "tools/list" => match self.forwarded(method, params).await {
+            match (method, origin.era) {
+                ("ping", Era::Legacy) => Answer::Result(raw(&json!({}))),
+                ("initialize", Era::Legacy) => self.greeted(origin, params).await,
+                ("initialize", Era::Modern) => crate::message::error(-32601, "Method not found"),
+                ("server/discover", Era::Modern) if self.is_listing() => {
+                    Answer::Result(era::discovered())
+                }
+                ("subscriptions/listen", Era::Modern) => self.listening(origin, params).await,
+                ("tools/list", era) if self.is_listing() => self.listed(era).await,
+                ("tools/list", era) => match self.forwarded(origin, method, params).await {
                     // A server that is not there has the tools that it had, or none yet.
-                    answer if answer.is_lost() => self.listed().await,
+                    answer if answer.is_lost() => self.listed(era).await,
                     answer => answer,
                 },
-                _ => self.forwarded(method, params).await,
+                _ => self.forwarded(origin, method, params).await,
             }
         };
         tokio::select! {
@@ -135,7 +192,7 @@ impl Session {
     /// A tool is called.
     async fn call(
         self: &Arc<Self>,
-        id: &RawValue,
+        origin: &Arc<Origin>,
         params: Option<&RawValue>,
         stopped: oneshot::Receiver<()>,
     ) -> Option<Answer> {
@@ -145,10 +202,13 @@ impl Session {
         };
         let arguments = fields.get("arguments").map_or("{}", RawValue::get).to_owned();
         fields.remove("arguments");
-        let call = Call::new(id.get(), &tool, arguments).with(Request(fields));
-        if let Some(why) = self.not_there(&tool).await {
-            let reply = self.guard.refuse(call, tools::down(why));
-            return Some(Answer::Result(tools::result(&reply)));
+        let continued = |name: &&str| fields.get(name).is_some();
+        let is_continued = ["requestState", "inputResponses"].iter().any(continued);
+        let request = Request { fields, origin: Arc::clone(origin) };
+        let call = Call::new(origin.id.get(), &tool, arguments).with(request);
+        if let Some(lost) = self.not_there(&tool).await {
+            let reply = self.guard.refuse(call, tools::failure(lost));
+            return Some(tools::answer(&reply, origin.era, is_continued));
         }
         let was_stopped = Arc::new(AtomicBool::new(false));
         let stop = {
@@ -160,11 +220,19 @@ impl Session {
             }
         };
         let reply = self.guard.handle_until(call, stop).await;
-        (!was_stopped.load(Ordering::Relaxed)).then(|| Answer::Result(tools::result(&reply)))
+        if was_stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        let is_unknown = reply.kind() == Some(FailureKind::UnknownTool);
+        if is_unknown && self.unknown_tool == UnknownTool::Protocol {
+            return Some(tools::unknown(&reply));
+        }
+        Some(tools::answer(&reply, origin.era, is_continued))
     }
 
-    /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it.
-    async fn not_there(&self, tool: &str) -> Option<String> {
+    /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it. One
+    /// that is there is asked once more what it has.
+    async fn not_there(&self, tool: &str) -> Option<Lost> {
         if self.guard.toolbox().knows(tool) {
             return None;
         }
@@ -173,23 +241,41 @@ impl Session {
         };
         for upstream in self.upstreams.iter().filter(of_tool) {
             if let Err(lost) = upstream.connected(LISTING).await {
-                return Some(forward::why(lost));
+                return Some(lost);
+            }
+            if self.may_ask_again() {
+                upstream.list().await;
+                self.learn(&upstream.key);
             }
         }
         None
     }
 
+    /// Whether servers are asked for their tools although nobody told of new ones: now and then.
+    fn may_ask_again(&self) -> bool {
+        let now = Instant::now();
+        let mut asked = locked(&self.listed_at);
+        let may = asked.is_none_or(|at| now - at >= ASKING);
+        if may {
+            *asked = Some(now);
+        }
+        may
+    }
+
     /// What the client tells, and expects no answer to.
-    async fn told(&self, method: &str, params: Option<Box<RawValue>>) {
+    pub(crate) async fn told(&self, method: &str, params: Option<Box<RawValue>>) {
         match method {
             // Each server is told so when it is greeted.
             "notifications/initialized" => {}
             "notifications/cancelled" => {
                 let id = Fields::of(params.as_deref());
-                if let Some(id) = id.get("requestId")
-                    && let Some(stop) = locked(&self.running).remove(id.get())
-                {
-                    let _ = stop.send(());
+                let Some(id) = id.get("requestId") else { return };
+                let running = {
+                    let running = locked(&self.running);
+                    running.iter().find(|(_, it)| it.id.get() == id.get()).map(|(at, _)| *at)
+                };
+                if let Some(number) = running {
+                    self.stop(number);
                 }
             }
             _ => {
@@ -201,14 +287,14 @@ impl Session {
     }
 
     /// The client answers a server.
-    async fn answered(&self, id: &RawValue, answered: &Answer) {
+    pub(crate) async fn answered(&self, id: &RawValue, answered: &Answer) {
         let asked = id.get().parse().ok().and_then(|id: u64| locked(&self.asked).remove(&id));
         let Some(asked) = asked else { return };
         if let Some(upstream) = self.upstream(&asked.key)
             && let Ok(connection) = upstream.connected(Duration::ZERO).await
             && connection.number == asked.connection
         {
-            connection.send(answer(&asked.id, answered)).await;
+            connection.send(upstream, answer(&asked.id, answered)).await;
         }
     }
 
@@ -224,10 +310,13 @@ impl Session {
                 self.learn(&key);
                 self.tools_changed().await;
             }
-            Event::Notification { method, params } => {
-                self.send(notification(&method, params.as_deref())).await;
+            Event::Listed(key) => {
+                self.learn(&key);
             }
-            Event::Request { key, connection, id, method, params } => {
+            Event::Notification { method, params, about } => {
+                self.send(notification(&method, params.as_deref()), about.as_deref()).await;
+            }
+            Event::Request { key, connection, id, method, params, about } => {
                 let waits =
                     matches!(method.as_str(), "elicitation/create" | "sampling/createMessage");
                 let held = match self.upstream(&key) {
@@ -236,13 +325,21 @@ impl Session {
                 };
                 let number = self.number();
                 locked(&self.asked).insert(number, Asked { key, connection, id, _held: held });
-                self.send(request(&number.to_string(), &method, params.as_deref())).await;
+                let line = request(&number.to_string(), &method, params.as_deref());
+                self.send(line, about.as_deref()).await;
             }
         }
     }
 
     async fn tools_changed(&self) {
-        self.send(notification("notifications/tools/list_changed", None)).await;
+        const METHOD: &str = "notifications/tools/list_changed";
+        if self.era() == Era::Legacy {
+            self.send(notification(METHOD, None), None).await;
+        }
+        for origin in self.listeners() {
+            let params = of_subscription(METHOD, None, &origin);
+            self.send(notification(METHOD, params.as_deref()), Some(&origin)).await;
+        }
     }
 
     /// Takes over the tools of a server; true where a client that listed them before should again.
@@ -270,29 +367,88 @@ impl Session {
     }
 
     /// The client says hello: every server is started and greeted with it.
-    async fn greeted(&self, params: Option<&RawValue>) -> Answer {
-        let hello = Hello(params.map_or_else(|| raw(&json!({})), ToOwned::to_owned));
+    async fn greeted(&self, origin: &Origin, params: Option<&RawValue>) -> Answer {
+        let said = params.map_or_else(|| raw(&json!({})), ToOwned::to_owned);
+        self.greet(&Hello { era: Era::Legacy, said });
+        let greeting = self.greeting_of_the_only(origin).await.unwrap_or_else(|| {
+            let version = Fields::of(params).text("protocolVersion");
+            let version = version.as_deref().filter(|version| LEGACY.contains(version));
+            raw(&json!({
+                "protocolVersion": version.unwrap_or(NEWEST_LEGACY),
+                "capabilities": era::capabilities(),
+                "serverInfo": era::our_name(),
+            }))
+        });
+        *locked(&self.greeting) = Some(greeting.clone());
+        Answer::Result(greeting)
+    }
+
+    /// What a single server says to the client's hello, if it is there.
+    async fn greeting_of_the_only(&self, origin: &Origin) -> Option<Box<RawValue>> {
+        let [only] = self.upstreams.as_slice() else { return None };
+        match only.connected(GREETING).await {
+            Ok(connection) => connection.greeting.get().cloned(),
+            Err(Lost::Refused(refusal)) => {
+                let _ = origin.refusal.set(refusal);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// What the client was answered when it said hello.
+    pub(crate) fn greeting(&self) -> Option<Box<RawValue>> {
+        locked(&self.greeting).clone()
+    }
+
+    /// The arguments of a call that its tool wants said again in headers, where its server does not
+    /// see the headers itself.
+    pub(crate) fn parameters(&self, method: &str, params: Option<&RawValue>) -> Arc<[Parameter]> {
+        let none = || Arc::new([]);
+        if method != "tools/call" {
+            return none();
+        }
+        let name = Fields::of(params).text("name").unwrap_or_default();
+        let of_tool = |upstream: &&Arc<Upstream>| name.starts_with(&self.prefix(upstream));
+        match self.upstreams.iter().find(of_tool) {
+            Some(upstream) if !upstream.is_remote() || self.is_prefixed() => {
+                upstream.parameters(&name[self.prefix(upstream).len()..])
+            }
+            _ => none(),
+        }
+    }
+
+    fn greet(&self, hello: &Hello) {
+        *locked(&self.era) = Some(hello.era);
         for upstream in &self.upstreams {
             upstream.greet(hello.clone());
         }
-        if let [only] = self.upstreams.as_slice()
-            && let Ok(connection) = only.connected(GREETING).await
-            && let Some(greeting) = connection.greeting.get()
-        {
-            return Answer::Result(greeting.clone());
+    }
+
+    /// How the client speaks.
+    fn era(&self) -> Era {
+        locked(&self.era).unwrap_or_default()
+    }
+
+    /// A request that says everything itself: servers are greeted when the first one comes. Why it
+    /// is refused where they do not speak like that.
+    async fn met(&self, method: &str, params: Option<&RawValue>) -> Option<Answer> {
+        if locked(&self.era).is_none() {
+            self.greet(&Hello { era: Era::Modern, said: era::meta_of(params) });
         }
-        let version = Fields::of(params).text("protocolVersion");
-        Answer::Result(raw(&json!({
-            "protocolVersion": version.as_deref().unwrap_or(LEGACY),
-            "capabilities": {
-                "tools": { "listChanged": true },
-                "resources": { "listChanged": true, "subscribe": true },
-                "prompts": { "listChanged": true },
-                "logging": {},
-                "completions": {},
-            },
-            "serverInfo": { "name": "breakfall", "version": env!("CARGO_PKG_VERSION") },
-        })))
+        if self.upstreams.is_empty() && era::version(params).as_deref() != Some(MODERN) {
+            return Some(era::unsupported(era::version(params), &[MODERN]));
+        }
+        for upstream in &self.upstreams {
+            if let Err(Lost::Foreign(said)) = upstream.connected(LISTING).await {
+                return Some(if method == "server/discover" {
+                    Answer::Error(said)
+                } else {
+                    era::unsupported(era::version(params), LEGACY)
+                });
+            }
+        }
+        None
     }
 
     /// Whether the list of tools is ours to make: a single server lists its own.
@@ -301,7 +457,7 @@ impl Session {
     }
 
     /// All tools of all servers.
-    async fn listed(&self) -> Answer {
+    async fn listed(&self, era: Era) -> Answer {
         let waits = self.upstreams.iter().map(|upstream| upstream.connected(LISTING));
         futures_util::future::join_all(waits).await;
         let own = self.own.iter().map(tools::described);
@@ -310,6 +466,8 @@ impl Session {
             .iter()
             .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)));
         let tools: Vec<Box<RawValue>> = own.chain(theirs).collect();
-        Answer::Result(raw(&json!({ "tools": tools })))
+        let mut fields = Fields::default();
+        fields.set("tools", raw(&tools));
+        Answer::Result(era.listing(fields))
     }
 }

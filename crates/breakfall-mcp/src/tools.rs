@@ -1,5 +1,6 @@
 //! MCP's words for tools, calls and results become ours, and back: the only file that knows both.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use breakfall::{
@@ -9,8 +10,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::era::Era;
 use crate::fields::{Fields, raw};
+use crate::headers::Parameter;
 use crate::message::Answer;
+use crate::origin::Origin;
 use crate::upstream::{Lost, Upstream};
 
 /// A tool as a server describes it.
@@ -34,8 +38,12 @@ struct Hints {
     idempotent_hint: Option<bool>,
 }
 
-/// What a call brings beside its arguments: the other fields of the request.
-pub(crate) struct Request(pub(crate) Fields);
+/// What a call brings beside its arguments: the other fields of the request, and where it comes
+/// from.
+pub(crate) struct Request {
+    pub(crate) fields: Fields,
+    pub(crate) origin: Arc<Origin>,
+}
 
 /// A server's tools under their names behind the guard.
 pub(crate) fn entries(upstream: &Arc<Upstream>, prefix: &str) -> Vec<Entry> {
@@ -46,8 +54,8 @@ pub(crate) fn entries(upstream: &Arc<Upstream>, prefix: &str) -> Vec<Entry> {
 fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entry> {
     let described: Described = serde_json::from_str(tool.get()).ok()?;
     let hints = described.annotations.unwrap_or_default();
-    // The user starts the program on his own machine: he trusts what it says of itself.
     let effect = match (hints.read_only_hint, hints.idempotent_hint) {
+        _ if !upstream.is_trusted() => Effect::Once,
         (Some(true), _) => Effect::ReadOnly,
         (_, Some(true)) => Effect::Idempotent,
         _ => Effect::Once,
@@ -115,15 +123,16 @@ impl Tool for Relay {
     ) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let request = context.attachment.and_then(|it| it.get::<Request>());
-            let mut fields = request.map(|request| request.0.clone()).unwrap_or_default();
+            let mut fields = request.map(|request| request.fields.clone()).unwrap_or_default();
+            let origin = request.map(|request| &request.origin);
             fields.set("name", raw(&self.name));
             let text = arguments.text().filter(|text| !text.trim().is_empty());
             let written = text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
             fields.set("arguments", written.unwrap_or_else(|| raw(arguments.value())));
             let progress = context.progress();
-            let _tracked = self.upstream.with_token(&mut fields, Some(progress.clone()));
+            let _tracked = self.upstream.with_token(&mut fields, Some(progress.clone()), origin);
             let _under_way = self.upstream.under_way(progress);
-            outcome(self.upstream.request("tools/call", Some(&fields.raw())).await)
+            outcome(self.upstream.request("tools/call", Some(&fields.raw()), origin).await)
         })
     }
 }
@@ -163,7 +172,7 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
             let text = looked.as_ref().map(text_of).unwrap_or_default();
             if looked.is_some_and(|looked| looked.is_error == Some(true)) {
                 let (words, code) = without_code(&text);
-                let failure = Failure::told(without_noise(words));
+                let failure = Failure::told(without_noise(words)).payload(result);
                 return Err(match code {
                     Some(code) => failure.json_rpc_code_is(code),
                     None => failure,
@@ -172,7 +181,8 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
             Ok(Output::payload(result, text))
         }
         Ok(Answer::Error(error)) => {
-            let error: RpcError = serde_json::from_str(error.get())?;
+            let came = error;
+            let error: RpcError = serde_json::from_str(came.get())?;
             let words = match error.data {
                 Some(Value::String(data)) if !data.is_empty() => {
                     format!("{}\n{data}", error.message)
@@ -180,11 +190,9 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
                 Some(data) if !data.is_null() && data != "" => format!("{}\n{data}", error.message),
                 _ => error.message,
             };
-            Err(Failure::told(words).json_rpc_code_is(error.code))
+            Err(Failure::told(words).json_rpc_code_is(error.code).payload(came))
         }
-        Err(Lost::Gone(why)) => Err(Failure::gone(why)),
-        Err(Lost::NotSent(why)) => Err(down(why)),
-        Err(Lost::TooLong) => Err(Failure::invalid_output("its answer is longer than 16 MiB")),
+        Err(lost) => Err(failure(lost)),
     }
 }
 
@@ -211,9 +219,34 @@ fn without_code(text: &str) -> (&str, Option<i64>) {
     }
 }
 
-/// The failure of a call to a server that is not there.
-pub(crate) fn down(why: String) -> Failure {
-    Failure::unavailable("").caused_by(std::io::Error::other(why)).not_dispatched()
+/// The failure of a call that a server did not answer.
+pub(crate) fn failure(lost: Lost) -> Failure {
+    match lost {
+        Lost::Gone(why) => Failure::gone(why),
+        Lost::TooLong => Failure::invalid_output("its answer is longer than 16 MiB"),
+        Lost::Refused(refusal) => {
+            let failure = Failure::http(refusal.status, refusal.words);
+            match refusal.wait {
+                Some(wait) => failure.wait_for(wait),
+                None => failure,
+            }
+        }
+        Lost::NotSent(_) | Lost::Stale(_) | Lost::Foreign(_) => {
+            let why = std::io::Error::other(lost.why());
+            Failure::unavailable("").caused_by(why).not_dispatched()
+        }
+    }
+}
+
+/// The arguments that tools want said again in headers, by tool.
+pub(crate) fn parameters(tools: &[Box<RawValue>]) -> HashMap<String, Arc<[Parameter]>> {
+    let asking = tools.iter().filter(|tool| tool.get().contains("x-mcp-header"));
+    let described = asking.filter_map(|tool| serde_json::from_str(tool.get()).ok());
+    let found = described.map(|tool: Described| {
+        let schema = tool.input_schema.unwrap_or_default();
+        (tool.name, Parameter::all(&schema).into())
+    });
+    found.collect()
 }
 
 fn text_of(looked: &Looked<'_>) -> String {
@@ -226,24 +259,59 @@ fn text_of(looked: &Looked<'_>) -> String {
     texts.join("\n")
 }
 
-/// The result that the client gets for a reply.
-pub(crate) fn result(reply: &Reply) -> Box<RawValue> {
+/// Codes with which a server speaks to the client, not to the model.
+const TO_THE_CLIENT: std::ops::RangeInclusive<i64> = -32099..=-32020;
+
+/// What the client gets for a reply. An error that speaks to the client, or that answers what the
+/// client added to a call, reaches it as an error.
+pub(crate) fn answer(reply: &Reply, era: Era, is_continued: bool) -> Answer {
+    if let (Some(payload), true) = (reply.payload(), reply.is_error) {
+        let code = Fields::of(Some(payload)).get("code").and_then(|code| code.get().parse().ok());
+        if code.is_some_and(|code| is_continued || TO_THE_CLIENT.contains(&code)) {
+            return Answer::Error(payload.to_owned());
+        }
+    }
+    Answer::Result(result(reply, era))
+}
+
+/// A call of a tool that does not exist, as the protocol's letter has it.
+pub(crate) fn unknown(reply: &Reply) -> Answer {
+    crate::message::error(-32602, &reply.text)
+}
+
+fn result(reply: &Reply, era: Era) -> Box<RawValue> {
     let said = |text: &str| raw(&json!({ "type": "text", "text": text }));
     match (reply.payload(), reply.error()) {
         (Some(payload), None) => payload.to_owned(),
-        (Some(payload), Some(note)) => {
+        (Some(payload), Some(note)) if !reply.is_error => {
             let mut fields = Fields::of(Some(payload));
-            let content = fields.get("content").map_or("[]", RawValue::get);
-            let mut content: Vec<Box<RawValue>> = serde_json::from_str(content).unwrap_or_default();
+            let mut content = content_of(&fields);
             content.push(said(note));
             fields.set("content", raw(&content));
             fields.raw()
         }
-        (None, _) => {
+        (payload, _) => {
+            // What is not words stays: pictures, links, what the server says of itself.
+            let mut came = Fields::of(payload);
             let mut fields = Fields::default();
-            fields.set("content", raw(&[said(&reply.text)]));
+            let others = content_of(&came).into_iter().filter(|block| !is_of_words(block));
+            let content: Vec<_> = [said(&reply.text)].into_iter().chain(others).collect();
+            if let Some(meta) = came.take("_meta") {
+                fields.set("_meta", meta);
+            }
+            fields.set("content", raw(&content));
             fields.set("isError", raw(&reply.is_error));
-            fields.raw()
+            era.result(fields)
         }
     }
+}
+
+fn content_of(result: &Fields) -> Vec<Box<RawValue>> {
+    result.get("content").and_then(|it| serde_json::from_str(it.get()).ok()).unwrap_or_default()
+}
+
+/// Whether a block holds words, which the reply says again in its own.
+fn is_of_words(block: &RawValue) -> bool {
+    let kind = Fields::of(Some(block)).text("type");
+    !matches!(kind.as_deref(), Some("image" | "audio" | "resource_link"))
 }

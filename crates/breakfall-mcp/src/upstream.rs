@@ -2,11 +2,12 @@
 //! with their answers, and what comes too late is counted.
 
 mod connection;
+mod http;
 mod keep;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use breakfall::{Held, Progress};
@@ -16,13 +17,22 @@ use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
 
+use crate::era::Era;
 use crate::fields::{Fields, raw};
+use crate::headers::Parameter;
 use crate::message::{Answer, notification};
-use crate::servers::Server;
+use crate::origin::Origin;
+use crate::servers::{Reach, Server};
 use crate::watchdog::Watchdog;
 
 /// How long a request waits for a server that is being started.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often a request is made to a server that has forgotten the session.
+const STALE: u32 = 3;
+
+/// Who a notification of a subscription belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A server behind the guard.
 pub struct Upstream {
@@ -34,10 +44,14 @@ pub struct Upstream {
     hello: watch::Sender<Option<Hello>>,
     ending: watch::Sender<bool>,
     keeping: Mutex<Option<JoinHandle<()>>>,
+    /// What connects to an address.
+    client: OnceLock<Result<(reqwest::Client, reqwest::Url), String>>,
     /// What every new incarnation of the server is told again: the level of logging, subscriptions.
     again: Mutex<Vec<(String, Box<RawValue>)>>,
     /// The tools as the server lists them.
     listed: Mutex<Vec<Box<RawValue>>>,
+    /// The arguments that its tools want said again in headers, by tool.
+    parameters: Mutex<HashMap<String, Arc<[Parameter]>>>,
     calls: Mutex<HashMap<u64, Progress>>,
     tokens: Mutex<HashMap<u64, Token>>,
     counter: AtomicU64,
@@ -69,12 +83,18 @@ pub(crate) enum Link {
     Starting,
     Up(Arc<Connection>),
     /// It did not even start, and why. It is tried again, but nobody waits for it.
-    Down(String),
+    Down(Lost),
+    /// It is there and does not speak as the client does; what it said to that.
+    Foreign(Box<RawValue>),
 }
 
 /// What the client said when it came: every incarnation of a server is greeted with it.
 #[derive(Clone, Debug)]
-pub(crate) struct Hello(pub(crate) Box<RawValue>);
+pub(crate) struct Hello {
+    pub(crate) era: Era,
+    /// Its handshake, or what it says in every request.
+    pub(crate) said: Box<RawValue>,
+}
 
 /// What a server does by itself.
 #[derive(Debug)]
@@ -83,16 +103,21 @@ pub(crate) enum Event {
     Up(String),
     /// Its tools are others now.
     Tools(String),
+    /// They are, and the client heard it from the server.
+    Listed(String),
     Request {
         key: String,
         connection: u64,
         id: Box<RawValue>,
         method: String,
         params: Option<Box<RawValue>>,
+        about: Option<Arc<Origin>>,
     },
     Notification {
         method: String,
         params: Option<Box<RawValue>>,
+        /// The client's request that it belongs to.
+        about: Option<Arc<Origin>>,
     },
 }
 
@@ -102,6 +127,7 @@ struct Token {
     /// Progress never goes back, also not over a second attempt.
     last: f64,
     call: Option<Progress>,
+    about: Option<Arc<Origin>>,
 }
 
 impl Upstream {
@@ -120,8 +146,10 @@ impl Upstream {
             hello: watch::Sender::new(None),
             ending: watch::Sender::new(false),
             keeping: Mutex::default(),
+            client: OnceLock::new(),
             again: Mutex::default(),
             listed: Mutex::default(),
+            parameters: Mutex::default(),
             calls: Mutex::default(),
             tokens: Mutex::default(),
             counter: AtomicU64::new(1),
@@ -156,7 +184,10 @@ impl Upstream {
         let (is_up, why) = match &*self.link.borrow() {
             Link::Up(_) => (true, None),
             Link::Starting => (false, None),
-            Link::Down(why) => (false, Some(why.clone())),
+            Link::Down(lost) => (false, Some(lost.why())),
+            Link::Foreign(said) => {
+                (false, Some(format!("it does not speak this revision: {said}")))
+            }
         };
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (starts, late, garbage) = (&self.starts, &self.late, &self.garbage);
@@ -174,9 +205,13 @@ impl Upstream {
         let up = async {
             loop {
                 match &*link.borrow_and_update() {
-                    Link::Up(connection) => return Ok(Arc::clone(connection)),
-                    Link::Down(why) => return Err(Lost::NotSent(why.clone())),
-                    Link::Starting => {}
+                    // One that is over is about to be replaced.
+                    Link::Up(connection) if !connection.is_over() => {
+                        return Ok(Arc::clone(connection));
+                    }
+                    Link::Down(lost) => return Err(lost.clone()),
+                    Link::Foreign(said) => return Err(Lost::Foreign(said.clone())),
+                    Link::Up(_) | Link::Starting => {}
                 }
                 if link.changed().await.is_err() {
                     return Err(Lost::NotSent("the guard ends".to_owned()));
@@ -189,19 +224,59 @@ impl Upstream {
 
     /// Sends a request and waits for its answer. Dropped before, the server is told to stop.
     pub(crate) async fn request(
-        &self,
+        self: &Arc<Self>,
         method: &str,
         params: Option<&RawValue>,
+        origin: Option<&Arc<Origin>>,
     ) -> Result<Answer, Lost> {
-        self.connected(PATIENCE).await?.request(self.number(), method, params).await
+        let mut left = STALE;
+        loop {
+            let connection = self.connected(PATIENCE).await?;
+            let answer = connection.request(self, (method, params), origin).await;
+            left -= 1;
+            match answer {
+                // It did nothing, and will know the next session.
+                Err(Lost::Stale(_)) if left > 0 => {}
+                Err(Lost::Stale(why)) => return Err(Lost::NotSent(why)),
+                answer => return answer,
+            }
+        }
     }
 
     /// Tells the server something, if it is there to hear it.
-    pub(crate) async fn notify(&self, method: &str, params: Option<&RawValue>) {
+    pub(crate) async fn notify(self: &Arc<Self>, method: &str, params: Option<&RawValue>) {
         let link = self.link.borrow().clone();
         if let Link::Up(connection) = link {
-            let _ = connection.send(notification(method, params)).await;
+            let _ = connection.send(self, notification(method, params)).await;
         }
+    }
+
+    /// Asks for the tools once more.
+    pub(crate) async fn list(self: &Arc<Self>) {
+        if let Ok(connection) = self.connected(Duration::ZERO).await {
+            keep::list(self, &connection).await;
+        }
+    }
+
+    /// The arguments that a tool wants said again in headers.
+    pub(crate) fn parameters(&self, tool: &str) -> Arc<[Parameter]> {
+        locked(&self.parameters).get(tool).cloned().unwrap_or_else(|| Arc::new([]))
+    }
+
+    /// Whether its tools are believed what they say of themselves.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.server.is_trusted
+    }
+
+    /// Whether it is reached at an address.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self.server.reach, Reach::Address(_))
+    }
+
+    /// What our own requests carry beside their parameters.
+    fn meta(&self) -> Option<Box<RawValue>> {
+        let hello = self.hello.borrow();
+        hello.as_ref().filter(|hello| hello.era == Era::Modern).map(|hello| hello.said.clone())
     }
 
     /// A number that was never used before.
@@ -244,18 +319,20 @@ impl Upstream {
         self: &Arc<Self>,
         fields: &mut Fields,
         call: Option<Progress>,
+        about: Option<&Arc<Origin>>,
     ) -> Option<Tracked> {
         let mut meta = Fields::of(fields.get("_meta"));
         let clients = meta.get("progressToken")?.to_owned();
         let number = self.number();
         meta.set("progressToken", raw(&number));
         fields.set("_meta", meta.raw());
-        locked(&self.tokens).insert(number, Token { clients, last: f64::NEG_INFINITY, call });
+        let (last, about) = (f64::NEG_INFINITY, about.cloned());
+        locked(&self.tokens).insert(number, Token { clients, last, call, about });
         Some(Tracked { upstream: Arc::clone(self), number })
     }
 
     /// Progress as the client knows it; nothing for a request that nobody waits for.
-    fn progress(&self, params: Option<&RawValue>) -> Option<Box<RawValue>> {
+    fn progress(&self, params: Option<&RawValue>) -> Option<(Box<RawValue>, Option<Arc<Origin>>)> {
         let mut fields = Fields::of(params);
         let number: u64 = serde_json::from_str(fields.get("progressToken")?.get()).ok()?;
         let value = fields.get("progress").and_then(|it| it.get().parse().ok());
@@ -271,8 +348,32 @@ impl Upstream {
             token.last = value;
         }
         fields.set("progressToken", token.clients.clone());
-        Some(fields.raw())
+        Some((fields.raw(), token.about.clone()))
     }
+}
+
+/// What a subscription says, under the id by which the client knows it; `None` where it says it
+/// again.
+pub(crate) fn of_subscription(
+    method: &str,
+    params: Option<&RawValue>,
+    origin: &Origin,
+) -> Option<Box<RawValue>> {
+    if method == "notifications/subscriptions/acknowledged" && !origin.acknowledge() {
+        return None;
+    }
+    let mut fields = Fields::of(params);
+    let mut meta = Fields::of(fields.get("_meta"));
+    meta.set(SUBSCRIPTION, origin.id.clone());
+    fields.set("_meta", meta.raw());
+    Some(fields.raw())
+}
+
+/// The number of ours under which a subscription speaks.
+fn subscription(params: Option<&RawValue>) -> Option<u64> {
+    params.filter(|params| params.get().contains(SUBSCRIPTION))?;
+    let meta = Fields::of(Fields::of(params).get("_meta")).get(SUBSCRIPTION)?.get().to_owned();
+    meta.trim_matches('"').parse().ok()
 }
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use breakfall::{Checking, Guard, GuardBuilder, Policy, SilentRule};
-use breakfall_mcp::{Command, Server, Servers, Session};
+use breakfall_mcp::{Command, Reach, Server, Servers, Session};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -33,14 +33,18 @@ fn server(key: &str, counts: &std::path::Path) -> Server {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/wild.py");
     let arguments = vec![script.to_owned(), counts.display().to_string()];
     let variables = BTreeMap::from([("DECLARED".to_owned(), "yes".to_owned())]);
-    let command = Command {
-        program: "python3".to_owned(),
-        arguments,
-        variables,
-        inherits_variables: false,
-        directory: None,
-    };
-    Server { key: key.to_owned(), command }
+    started(key, "python3", arguments, variables)
+}
+
+fn started(
+    key: &str,
+    program: &str,
+    arguments: Vec<String>,
+    variables: BTreeMap<String, String>,
+) -> Server {
+    let program = program.to_owned();
+    let command = Command { program, arguments, variables, ..Command::default() };
+    Server { key: key.to_owned(), reach: Reach::Command(command), is_trusted: true }
 }
 
 fn guard(policy: Policy) -> GuardBuilder {
@@ -51,7 +55,7 @@ impl Client {
     async fn of(servers: Vec<Server>, guard: GuardBuilder, counts: PathBuf) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
-        let servers = Servers { servers, left_out: Vec::new() };
+        let servers = Servers { servers, ..Servers::default() };
         let session = tokio::spawn(async move {
             Session::serve(servers, guard, None, BufReader::new(read), write).await.unwrap();
         });
@@ -272,7 +276,7 @@ async fn the_server_is_greeted_with_the_clients_capabilities() {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(theirs);
     let counts = counts_file();
-    let servers = Servers { servers: vec![server("wild", &counts)], left_out: Vec::new() };
+    let servers = Servers { servers: vec![server("wild", &counts)], ..Servers::default() };
     let serve = Session::serve(servers, Guard::builder(), None, BufReader::new(read), write);
     let session = tokio::spawn(async move { serve.await.unwrap() });
     let (read, write) = tokio::io::split(ours);
@@ -287,10 +291,9 @@ async fn the_server_is_greeted_with_the_clients_capabilities() {
 #[tokio::test]
 async fn one_bad_server_costs_the_others_nothing() {
     let counts = counts_file();
-    let mut bad = server("bad", &counts);
-    bad.command.arguments = vec!["-c".to_owned(), "import sys; sys.exit('no luck')".to_owned()];
-    let mut missing = server("missing", &counts);
-    missing.command.program = "/no/such/program".to_owned();
+    let arguments = vec!["-c".to_owned(), "import sys; sys.exit('no luck')".to_owned()];
+    let bad = started("bad", "python3", arguments, BTreeMap::new());
+    let missing = started("missing", "/no/such/program", Vec::new(), BTreeMap::new());
     let servers = vec![bad, server("good", &counts), missing];
     let mut client = Client::of(servers, guard(Policy::default()), counts).await;
     let listed = client.ask("tools/list", json!({})).await;

@@ -13,6 +13,7 @@ mod tables;
 mod tests;
 mod tree;
 mod units;
+mod upstreams;
 mod words;
 
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ pub use load::Config;
 pub(crate) use policies::Policies;
 pub use problem::ConfigProblem;
 pub(crate) use problem::PROBLEMS;
+pub use upstreams::{ConfiguredUpstream, Reach, UnknownTool};
 
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
 use crate::{Detail, Disposition, Error, FailureKind, Voice};

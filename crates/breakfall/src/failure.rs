@@ -14,6 +14,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::value::RawValue;
+
 pub use advice::Advice;
 pub(crate) use advice::Standing;
 pub use detail::{Block, Correction, Detail, Problem};
@@ -85,6 +87,8 @@ pub(crate) struct Facts {
     pub(crate) is_unread: bool,
     /// The JSON-RPC code it came with.
     pub(crate) json_rpc_code: Option<i64>,
+    /// What a door passes on beside the words.
+    pub(crate) payload: Option<Box<RawValue>>,
     /// Which call it was, for the loop guard.
     pub(crate) key: Option<CallKey>,
     /// The substitute that was tried and failed, too.
@@ -111,6 +115,7 @@ impl Failure {
             times: 1,
             is_unread: false,
             json_rpc_code: None,
+            payload: None,
             key: None,
             substitute: None,
             type_name: None,

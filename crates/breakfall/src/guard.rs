@@ -59,6 +59,7 @@ pub struct Guard {
     stragglers: Arc<Stragglers>,
     dice: Dice,
     max_error_bytes: usize,
+    redacts_outputs: bool,
     concurrency: usize,
     batching: Batching,
 }
@@ -161,7 +162,8 @@ impl Guard {
 
     fn terms<'a>(&'a self, tool: &'a str) -> Terms<'a> {
         let max_output_bytes = self.policy(tool).max_output_bytes;
-        Terms { tool, dispositions: &self.dispositions, max_output_bytes }
+        let (dispositions, redacts_outputs) = (&self.dispositions, self.redacts_outputs);
+        Terms { tool, dispositions, max_output_bytes, redacts_outputs }
     }
 
     /// What the guard would make of an error that a tool raised.

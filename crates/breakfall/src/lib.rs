@@ -76,7 +76,7 @@ pub use check::{Arguments, MAX_DEPTH};
 #[doc(hidden)]
 pub use classify::features;
 pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
-pub use config::{Config, ConfigProblem, Preset};
+pub use config::{Config, ConfigProblem, ConfiguredUpstream, Preset, Reach, UnknownTool};
 pub use error::Error;
 pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,

@@ -7,6 +7,7 @@ mod entropy;
 mod keys;
 mod marks;
 mod names;
+mod payload;
 mod places;
 mod report;
 mod shapes;
@@ -14,8 +15,6 @@ mod stream;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-
-use serde_json::value::RawValue;
 
 use marks::{GONE, MARK, fingerprint, keep_outside_of_marks, replaced};
 pub use report::{FailureReport, InsteadReport, ItemReport, OutputReport, Report};
@@ -76,6 +75,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) tool: &'a str,
     pub(crate) dispositions: &'a Dispositions,
     pub(crate) max_output_bytes: usize,
+    /// Whether secrets go out of what tools return, too.
+    pub(crate) redacts_outputs: bool,
 }
 
 impl Redactor {
@@ -198,25 +199,20 @@ impl Redactor {
             Box::new(InsteadReport { by, of: self.failure(instead.of, terms) })
         });
         let payload = match &mut output.content {
+            Content::Payload(payload, _) if terms.redacts_outputs => {
+                Some(self.payload_without_secrets(std::mem::take(payload)))
+            }
             Content::Payload(payload, _) => Some(self.payload(std::mem::take(payload))),
             Content::Text(_) | Content::Json(_) => None,
         };
         let mut text = output.into_text();
         let bytes = text.len();
+        if terms.redacts_outputs {
+            text = self.redact(&text).into_owned();
+        }
         self.without_values(&mut text);
         let text = cut_middle(text, terms.max_output_bytes);
         OutputReport { text, bytes, problems, items, payload, instead }
-    }
-
-    /// A payload is passed on to the letter but for what was registered.
-    fn payload(&self, payload: Box<RawValue>) -> Box<RawValue> {
-        if !self.values.iter().any(|value| payload.get().contains(value.as_str())) {
-            return payload;
-        }
-        let mut text = Box::<str>::from(payload).into_string();
-        self.without_values(&mut text);
-        // A value that is not within a text may tear the JSON apart: then nothing passes.
-        RawValue::from_string(text).unwrap_or_default()
     }
 
     fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
@@ -234,6 +230,8 @@ impl Redactor {
         facts.detail = self.detail(facts.detail);
         facts.resource = facts.resource.map(|resource| self.name(resource, 256));
         facts.backtrace = facts.backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT));
+        let payload = facts.payload.take();
+        facts.payload = payload.map(|payload| self.payload(self.payload_without_secrets(payload)));
         FailureReport {
             substitute,
             chain: chain.unwrap_or_default(),

@@ -221,12 +221,6 @@ async fn the_environment_stands_above_the_file() {
 }
 
 #[test]
-fn the_upstreams_of_the_file_are_known() {
-    let config = config("[upstreams.github]\n[upstreams.files]\nconcurrency = false");
-    assert_eq!(config.upstreams().collect::<Vec<_>>(), ["files", "github"]);
-}
-
-#[test]
 fn what_the_guide_shows_is_usable() {
     let guide = include_str!("../../../docs/configuration.md");
     let shown: Vec<&str> =

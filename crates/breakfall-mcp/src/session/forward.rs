@@ -1,21 +1,25 @@
 //! Requests that no tool serves: passed on to the server that they are for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{SEPARATOR, Session};
 use crate::fields::{Fields, raw};
-use crate::message::{Answer, LOST, error};
-use crate::upstream::{Lost, Upstream};
+use crate::message::{Answer, LOST, error, notification};
+use crate::origin::Origin;
+use crate::upstream::{Lost, Upstream, locked, of_subscription};
 
-/// Why a request was lost.
-pub(super) fn why(lost: Lost) -> String {
-    match lost {
-        Lost::NotSent(why) | Lost::Gone(why) => why,
-        Lost::TooLong => "its answer is too long".to_owned(),
-    }
+/// How long a server that is not there is left alone by who listens to it.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What the client hears of a request that was not answered.
+fn lost_answer(upstream: &Upstream, lost: &Lost) -> Answer {
+    let why = lost.why();
+    let first = why.lines().next().unwrap_or_default();
+    error(LOST, &format!("`{}` did not answer: {first}", upstream.key))
 }
 
 /// Requests that read, and may be made twice.
@@ -37,17 +41,22 @@ fn list_of(method: &str) -> Option<&'static str> {
 
 impl Session {
     /// Passes a request on to its server, or to each of them.
-    pub(super) async fn forwarded(&self, method: &str, params: Option<&RawValue>) -> Answer {
+    pub(super) async fn forwarded(
+        &self,
+        origin: &Arc<Origin>,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Answer {
         if let [only] = self.upstreams.as_slice() {
-            return self.passed(only, method, params).await;
+            return self.passed(only, origin, method, params).await;
         }
         if let Some(list) = list_of(method) {
-            return self.merged(method, list).await;
+            return self.merged(origin, method, params, list).await;
         }
         if method == "logging/setLevel" {
             let mut last = Answer::Result(raw(&json!({})));
             for upstream in &self.upstreams {
-                last = self.passed(upstream, method, params).await;
+                last = self.passed(upstream, origin, method, params).await;
             }
             return last;
         }
@@ -58,12 +67,12 @@ impl Session {
             && let Some(upstream) = self.upstream(key)
         {
             fields.set("name", raw(&rest));
-            return self.passed(upstream, method, Some(&fields.raw())).await;
+            return self.passed(upstream, origin, method, Some(&fields.raw())).await;
         }
         // Whose it is nobody tells: the first that knows it answers.
         let mut refused = None;
         for upstream in &self.upstreams {
-            match self.passed(upstream, method, params).await {
+            match self.passed(upstream, origin, method, params).await {
                 Answer::Result(result) => return Answer::Result(result),
                 Answer::Error(error) => {
                     refused.get_or_insert(Answer::Error(error));
@@ -76,6 +85,7 @@ impl Session {
     async fn passed(
         &self,
         upstream: &Arc<Upstream>,
+        origin: &Arc<Origin>,
         method: &str,
         params: Option<&RawValue>,
     ) -> Answer {
@@ -85,23 +95,80 @@ impl Session {
             _ => {}
         }
         let mut fields = Fields::of(params);
-        let tracked = upstream.with_token(&mut fields, None);
+        let tracked = upstream.with_token(&mut fields, None, Some(origin));
         let rewritten = tracked.as_ref().map(|_| fields.raw());
         let params = rewritten.as_deref().or(params);
-        let mut answer = upstream.request(method, params).await;
+        let mut answer = upstream.request(method, params, Some(origin)).await;
         if matches!(answer, Err(Lost::Gone(_))) && reads(method) {
-            answer = upstream.request(method, params).await;
+            answer = upstream.request(method, params, Some(origin)).await;
         }
-        answer.unwrap_or_else(|lost| {
-            let why = why(lost);
-            let first = why.lines().next().unwrap_or_default();
-            error(LOST, &format!("`{}` did not answer: {first}", upstream.key))
-        })
+        answer.unwrap_or_else(|lost| lost_answer(upstream, &lost))
+    }
+
+    /// The client wants to hear of changes, from now on.
+    pub(super) async fn listening(
+        self: &Arc<Self>,
+        origin: &Arc<Origin>,
+        params: Option<&RawValue>,
+    ) -> Answer {
+        locked(&self.listening).push(Arc::downgrade(origin));
+        if self.upstreams.len() != 1 {
+            const METHOD: &str = "notifications/subscriptions/acknowledged";
+            let mut fields = Fields::default();
+            if let Some(filter) = Fields::of(params).take("notifications") {
+                fields.set("notifications", filter);
+            }
+            let params = of_subscription(METHOD, Some(&fields.raw()), origin);
+            self.send(notification(METHOD, params.as_deref()), Some(origin)).await;
+        }
+        let each = self.upstreams.iter().map(|upstream| async move {
+            loop {
+                let answer = upstream.request("subscriptions/listen", params, Some(origin)).await;
+                // The next incarnation must be told again.
+                match answer {
+                    Err(Lost::Gone(_) | Lost::NotSent(_) | Lost::Stale(_)) => {
+                        tokio::time::sleep(AGAIN).await;
+                    }
+                    Err(lost) => return lost_answer(upstream, &lost),
+                    Ok(answer) => return answer,
+                }
+            }
+        });
+        let mut answers = futures_util::future::join_all(each).await;
+        match answers.pop() {
+            Some(Answer::Result(result)) if answers.is_empty() => {
+                let params = of_subscription("", Some(&result), origin);
+                Answer::Result(params.unwrap_or(result))
+            }
+            Some(Answer::Error(error)) if answers.is_empty() => Answer::Error(error),
+            // Ours goes on until the client has enough: tools of ours never change.
+            _ => std::future::pending().await,
+        }
+    }
+
+    /// Who listens.
+    pub(super) fn listeners(&self) -> Vec<Arc<Origin>> {
+        let mut listening = locked(&self.listening);
+        listening.retain(|origin| origin.strong_count() > 0);
+        // A single server speaks for itself.
+        if self.upstreams.len() == 1 {
+            return Vec::new();
+        }
+        listening.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// One list of what all servers have.
-    async fn merged(&self, method: &str, list: &str) -> Answer {
-        let ask = |upstream| self.passed(upstream, method, None);
+    async fn merged(
+        &self,
+        origin: &Arc<Origin>,
+        method: &str,
+        params: Option<&RawValue>,
+        list: &str,
+    ) -> Answer {
+        let mut fields = Fields::of(params);
+        fields.remove("cursor");
+        let params = fields.raw();
+        let ask = |upstream| self.passed(upstream, origin, method, Some(&params));
         let answers = futures_util::future::join_all(self.upstreams.iter().map(ask)).await;
         let mut all: Vec<Box<RawValue>> = Vec::new();
         for (upstream, answer) in self.upstreams.iter().zip(answers) {
@@ -116,6 +183,6 @@ impl Session {
         }
         let mut fields = Fields::default();
         fields.set(list, raw(&all));
-        Answer::Result(fields.raw())
+        Answer::Result(origin.era.listing(fields))
     }
 }

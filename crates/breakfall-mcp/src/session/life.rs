@@ -8,13 +8,16 @@ use breakfall::{Call, GuardBuilder, Reply, ToolSpec};
 use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 
-use super::{GREETING, LEGACY, Session};
+use super::{GREETING, Session};
+use crate::era::{self, Era};
 use crate::error::Error;
 use crate::fields::raw;
 use crate::lines::{Line, Lines, write};
 use crate::message::{Message, messages};
 use crate::servers::Servers;
+use crate::stream::Stream;
 use crate::tools;
 use crate::upstream::{Event, Health, Hello, Upstream, locked};
 use crate::watchdog::Watchdog;
@@ -88,15 +91,39 @@ impl Session {
                 }
             }
         });
-        let hello = Hello(raw(&json!({
-            "protocolVersion": LEGACY,
+        let said = raw(&json!({
+            "protocolVersion": era::NEWEST_LEGACY,
             "capabilities": {},
-            "clientInfo": { "name": "breakfall", "version": env!("CARGO_PKG_VERSION") },
-        })));
-        for upstream in &session.upstreams {
-            upstream.greet(hello.clone());
-        }
+            "clientInfo": era::our_name(),
+        }));
+        session.greet(&Hello { era: Era::Legacy, said });
         Ok(session)
+    }
+
+    /// A session whose client has no line to us: what belongs to no request goes to a stream.
+    pub(crate) fn apart(
+        servers: Servers,
+        guard: GuardBuilder,
+        watchdog: Option<&Arc<Watchdog>>,
+        standing: Arc<Stream>,
+    ) -> Result<(Arc<Self>, AbortHandle), Error> {
+        let (session, mut heard, mut lines) = Self::open(servers, guard, watchdog)?;
+        let it = Arc::clone(&session);
+        let pumping = tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    Some(event) = heard.recv() => it.happened(event).await,
+                    Some(line) = lines.recv() => standing.push(line),
+                    else => return,
+                }
+            }
+        });
+        Ok((session, pumping.abort_handle()))
+    }
+
+    /// Whether a request of the client is under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        !locked(&self.running).is_empty()
     }
 
     #[expect(clippy::type_complexity, reason = "the two ends that the caller pumps")]
@@ -111,6 +138,11 @@ impl Session {
         let guard = guard.build()?;
         let session = Arc::new(Self {
             own: guard.toolbox().callable(),
+            era: Mutex::default(),
+            greeting: Mutex::default(),
+            listening: Mutex::default(),
+            listed_at: Mutex::default(),
+            unknown_tool: servers.unknown_tool,
             guard,
             upstreams: servers.servers.into_iter().map(start).collect(),
             out,
@@ -131,7 +163,7 @@ impl Session {
     /// Calls a tool, when its server is there.
     pub async fn call_tool(&self, call: Call) -> Reply {
         match self.not_there(&call.tool).await {
-            Some(why) => self.guard.refuse(call, tools::down(why)),
+            Some(lost) => self.guard.refuse(call, tools::failure(lost)),
             None => self.guard.handle(call).await,
         }
     }

@@ -2,81 +2,164 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use axum::http::HeaderMap;
+use breakfall::BoxFuture;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::process::ChildStdin;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
-use super::locked;
+use super::http::Http;
+use super::{Upstream, locked};
 use crate::fields::raw;
 use crate::lines::write;
 use crate::message::{Answer, notification, request};
+use crate::origin::{Origin, Refusal};
 
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Lost {
     /// The request never reached the server.
     NotSent(String),
+    /// The server has forgotten the session, and did nothing.
+    Stale(String),
     /// The server stopped before it answered.
     Gone(String),
+    /// An HTTP server refused the request.
+    Refused(Refusal),
+    /// The server does not speak as the client does; what it said to that.
+    Foreign(Box<RawValue>),
     /// The answer is longer than any may be.
     TooLong,
 }
 
+impl Lost {
+    /// What is known of it, for the developer.
+    pub(crate) fn why(&self) -> String {
+        match self {
+            Self::NotSent(why) | Self::Stale(why) | Self::Gone(why) => why.clone(),
+            Self::Refused(refusal) => {
+                format!("it answered with HTTP status {}: {}", refusal.status, refusal.words)
+            }
+            Self::Foreign(said) => format!("it does not speak this revision: {said}"),
+            Self::TooLong => "its answer is too long".to_owned(),
+        }
+    }
+}
+
 /// Who waits for an answer.
-type Waiter = oneshot::Sender<Result<Answer, Lost>>;
+struct Waiting {
+    sender: oneshot::Sender<Result<Answer, Lost>>,
+    origin: Option<Arc<Origin>>,
+    /// The exchange that brings the answer, where each request has one of its own.
+    exchange: Option<AbortHandle>,
+}
 
 /// One incarnation of a server.
 pub(crate) struct Connection {
     /// Which incarnation.
     pub(crate) number: u64,
-    out: mpsc::Sender<String>,
-    writing: AbortHandle,
+    pub(super) wire: Wire,
     /// Who waits for which answer; `None` when the server is gone.
-    waiting: Mutex<Option<HashMap<u64, Waiter>>>,
+    waiting: Mutex<Option<HashMap<u64, Waiting>>>,
     /// Why it is gone.
     fate: OnceLock<String>,
+    is_gone: watch::Sender<bool>,
     /// What the server answered when it was greeted.
     pub(crate) greeting: OnceLock<Box<RawValue>>,
 }
 
-impl Connection {
-    pub(super) fn new(stdin: ChildStdin) -> Self {
-        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+/// How messages go out.
+pub(super) enum Wire {
+    /// All on one line.
+    Lines { out: mpsc::Sender<String>, writing: AbortHandle },
+    /// Each in an exchange of its own.
+    Http(Http),
+}
+
+impl Wire {
+    pub(super) fn lines(stdin: ChildStdin) -> Self {
         let (out, lines) = mpsc::channel(256);
         let writing = tokio::spawn(write(stdin, lines)).abort_handle();
+        Self::Lines { out, writing }
+    }
+}
+
+impl Connection {
+    pub(super) fn new(wire: Wire) -> Self {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
         Self {
-            writing,
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-            out,
+            wire,
             waiting: Mutex::new(Some(HashMap::new())),
             fate: OnceLock::new(),
+            is_gone: watch::Sender::new(false),
             greeting: OnceLock::new(),
         }
     }
 
-    /// Sends a line; false where the server hears nothing any more.
-    pub(crate) async fn send(&self, line: String) -> bool {
-        self.out.send(line).await.is_ok()
+    /// Sends a message; false where the server hears nothing any more.
+    pub(crate) async fn send(self: &Arc<Self>, upstream: &Arc<Upstream>, line: String) -> bool {
+        match &self.wire {
+            Wire::Lines { out, .. } => out.send(line).await.is_ok(),
+            Wire::Http(_) => {
+                let sent = (line, HeaderMap::new());
+                tokio::spawn(Arc::clone(self).exchange(Arc::clone(upstream), sent, None));
+                true
+            }
+        }
+    }
+
+    /// An exchange with a server at an address. Boxed: what is heard in it may be answered in
+    /// another.
+    fn exchange(
+        self: Arc<Self>,
+        upstream: Arc<Upstream>,
+        sent: (String, HeaderMap),
+        asked: Option<u64>,
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if let Wire::Http(http) = &self.wire {
+                http.exchange(&upstream, &self, sent, asked).await;
+            }
+        })
     }
 
     pub(crate) async fn request(
-        &self,
-        number: u64,
-        method: &str,
-        params: Option<&RawValue>,
+        self: &Arc<Self>,
+        upstream: &Arc<Upstream>,
+        (method, params): (&str, Option<&RawValue>),
+        origin: Option<&Arc<Origin>>,
     ) -> Result<Answer, Lost> {
+        let number = upstream.number();
         let (sender, receiver) = oneshot::channel();
+        let waiting = Waiting { sender, origin: origin.cloned(), exchange: None };
         match locked(&self.waiting).as_mut() {
-            Some(waiting) => waiting.insert(number, sender),
+            Some(all) => all.insert(number, waiting),
             None => return Err(Lost::NotSent(self.fate())),
         };
         let asked = Asked { connection: self, number };
-        if !self.send(request(&number.to_string(), method, params)).await {
-            return Err(Lost::NotSent(self.fate()));
+        let line = request(&number.to_string(), method, params);
+        match &self.wire {
+            Wire::Lines { out, .. } => {
+                if out.send(line).await.is_err() {
+                    return Err(Lost::NotSent(self.fate()));
+                }
+            }
+            Wire::Http(http) => {
+                let headers = http.headers(upstream, method, params, origin.map(|it| &**it));
+                let exchange =
+                    Arc::clone(self).exchange(Arc::clone(upstream), (line, headers), Some(number));
+                let exchange = tokio::spawn(exchange);
+                if let Some(waiting) =
+                    locked(&self.waiting).as_mut().and_then(|all| all.get_mut(&number))
+                {
+                    waiting.exchange = Some(exchange.abort_handle());
+                }
+            }
         }
         let answer = receiver.await;
         drop(asked);
@@ -84,24 +167,53 @@ impl Connection {
     }
 
     /// An answer came; false where nobody waits for it.
-    pub(super) fn answered(&self, id: &str, answer: Result<Answer, Lost>) -> bool {
-        let Ok(number) = id.parse() else { return false };
+    pub(super) fn answered(&self, number: u64, answer: Result<Answer, Lost>) -> bool {
         let waiting = locked(&self.waiting).as_mut().and_then(|waiting| waiting.remove(&number));
-        waiting.is_some_and(|sender| sender.send(answer).is_ok())
+        waiting.is_some_and(|waiting| waiting.sender.send(answer).is_ok())
+    }
+
+    /// Whether somebody still waits for an answer.
+    pub(super) fn is_awaited(&self, number: u64) -> bool {
+        locked(&self.waiting).as_ref().is_some_and(|waiting| waiting.contains_key(&number))
+    }
+
+    /// The client's request behind a number of ours.
+    pub(super) fn origin(&self, number: u64) -> Option<Arc<Origin>> {
+        locked(&self.waiting).as_ref()?.get(&number)?.origin.clone()
+    }
+
+    /// The client's newest request that is under way: what a server says without telling why most
+    /// likely belongs to that.
+    pub(super) fn newest(&self) -> Option<Arc<Origin>> {
+        let waiting = locked(&self.waiting);
+        let of_client = waiting.as_ref()?.iter().filter(|(_, waiting)| waiting.origin.is_some());
+        of_client.max_by_key(|(number, _)| **number).and_then(|(_, it)| it.origin.clone())
     }
 
     /// The server is gone: everybody who waits hears it now.
     pub(super) fn is_gone(&self, why: String) {
         let _ = self.fate.set(why);
         locked(&self.waiting).take();
+        self.is_gone.send_replace(true);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.fate.get().is_some()
+    }
+
+    /// Waits until the server is gone.
+    pub(super) async fn over(&self) {
+        let _ = self.is_gone.subscribe().wait_for(|gone| *gone).await;
     }
 
     /// Closes the server's input: most end by themselves then.
     pub(super) fn shut(&self) {
-        self.writing.abort();
+        if let Wire::Lines { writing, .. } = &self.wire {
+            writing.abort();
+        }
     }
 
-    fn fate(&self) -> String {
+    pub(super) fn fate(&self) -> String {
         self.fate.get().cloned().unwrap_or_else(|| "its server stopped".to_owned())
     }
 }
@@ -115,16 +227,18 @@ struct Asked<'c> {
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         let mut waiting = locked(&self.connection.waiting);
-        let was_waiting =
-            waiting.as_mut().is_some_and(|waiting| waiting.remove(&self.number).is_some());
-        if was_waiting {
-            let params =
-                raw(&json!({ "requestId": self.number, "reason": "nobody waits any more" }));
+        let Some(stopped) = waiting.as_mut().and_then(|waiting| waiting.remove(&self.number))
+        else {
+            return;
+        };
+        let params = raw(&json!({ "requestId": self.number, "reason": "nobody waits any more" }));
+        let line = notification("notifications/cancelled", Some(&params));
+        match &self.connection.wire {
             // A server that does not read is not worth waiting for.
-            let _ = self
-                .connection
-                .out
-                .try_send(notification("notifications/cancelled", Some(&params)));
+            Wire::Lines { out, .. } => {
+                let _ = out.try_send(line);
+            }
+            Wire::Http(http) => http.stopped(line, stopped.exchange),
         }
     }
 }

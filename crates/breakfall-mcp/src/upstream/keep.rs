@@ -11,14 +11,23 @@ use tokio::process::ChildStdout;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Connection, Event, Hello, Link, Lost, Upstream, locked};
+use super::connection::Wire;
+use super::http::{Http, client};
+use super::{
+    Connection, Event, Hello, Link, Lost, Upstream, locked, of_subscription, subscription,
+};
 use crate::child::{Child, spawn};
+use crate::era::Era;
 use crate::fields::{Fields, raw};
 use crate::lines::{Line, Lines};
 use crate::message::{Answer, Message, messages, notification};
+use crate::servers::Reach;
 
 /// How long a server has to answer when it is greeted.
 const GREETING: Duration = Duration::from_secs(30);
+
+/// How long it is waited for one that may not know how it is spoken to, and says nothing then.
+const PROBING: Duration = Duration::from_secs(5);
 
 /// How many starts there are in store for a server that ran and died, and how long one takes to
 /// come back.
@@ -40,17 +49,12 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
     let mut store = Store { left: STORE, since: Instant::now() };
     let mut failures = 0_u32;
     loop {
-        let said = loop {
-            if let Some(hello) = hello.borrow_and_update().clone() {
-                break hello;
-            }
-            if hello.changed().await.is_err() {
-                return;
-            }
-        };
+        if hello.wait_for(Option::is_some).await.is_err() {
+            return;
+        }
         let Some(it) = upstream.upgrade() else { return };
         it.starts.fetch_add(1, Ordering::Relaxed);
-        let (why, was_up) = live(&it, &said).await;
+        let (lost, was_up) = live(&it, &mut hello).await;
         let wait = if was_up {
             failures = 0;
             store.next(Instant::now())
@@ -61,10 +65,11 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
         if *it.ending.borrow() {
             return;
         }
+        let why = lost.why();
         let told = Redactor::default().redact(&why).into_owned();
         tracing::warn!(upstream = it.key, why = told, was_up, wait = ?wait, "Server stopped");
         if !was_up {
-            it.link.send_replace(Link::Down(why));
+            it.link.send_replace(Link::Down(lost));
         }
         let mut ending = it.ending.subscribe();
         drop(it);
@@ -100,46 +105,130 @@ impl Store {
 }
 
 /// One life of a server: why it ended, and whether it had ever been up.
-async fn live(upstream: &Arc<Upstream>, hello: &Hello) -> (String, bool) {
-    let (child, stdin, lines) = match spawn(&upstream.server.command, upstream.watchdog.clone()) {
-        Ok(started) => started,
-        Err(error) => return (with_causes(&error), false),
+async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>>) -> (Lost, bool) {
+    let life = match Life::begin(upstream) {
+        Ok(life) => life,
+        Err(why) => return (Lost::NotSent(why), false),
     };
-    let connection = Arc::new(Connection::new(stdin));
-    let reading = tokio::spawn({
-        let (upstream, connection) = (Arc::clone(upstream), Arc::clone(&connection));
-        let stderr = child.stderr.clone();
-        async move {
-            read(&upstream, &connection, lines).await;
-            // What it wrote last may come a moment after its end.
-            tokio::time::sleep(LAST_WORDS).await;
-            connection.is_gone(tell("its server stopped", &stderr.text()));
-        }
-    });
-    let _stop = AbortOnDrop(reading.abort_handle());
+    let connection = &life.connection;
+    let mut ending = upstream.ending.subscribe();
     let mut refusal = None;
-    let was_up = match greet(upstream, &connection, hello).await {
-        Ok(()) => {
-            upstream.link.send_replace(Link::Up(Arc::clone(&connection)));
-            let _ = upstream.events.send(Event::Up(upstream.key.clone())).await;
-            let mut ending = upstream.ending.subscribe();
-            tokio::select! {
-                _ = reading => {}
-                _ = ending.wait_for(|ending| *ending) => {}
+    let mut was_up = false;
+    loop {
+        let Some(hello) = said.borrow_and_update().clone() else { break };
+        let foreign = match greet(upstream, connection, &hello).await {
+            Ok(()) => None,
+            Err(Cold::Foreign(said)) => Some(said),
+            Err(Cold::Died) => break,
+            Err(Cold::Refused(lost)) => {
+                refusal = Some(lost);
+                break;
             }
-            true
+        };
+        let is_up = foreign.is_none();
+        let _listening = is_up.then(|| life.listening(upstream, hello.era));
+        match foreign {
+            None => {
+                was_up = true;
+                upstream.link.send_replace(Link::Up(Arc::clone(connection)));
+                let _ = upstream.events.send(Event::Up(upstream.key.clone())).await;
+            }
+            Some(said) => {
+                upstream.link.send_replace(Link::Foreign(said));
+            }
         }
-        Err(why) => {
-            refusal = why;
-            false
+        let other = |said: &Option<Hello>| said.as_ref().is_some_and(|it| it.era != hello.era);
+        tokio::select! {
+            () = connection.over() => break,
+            _ = ending.wait_for(|ending| *ending) => break,
+            // The client speaks otherwise now.
+            _ = said.wait_for(other) => {
+                upstream.link.send_replace(Link::Starting);
+                if is_up {
+                    break;
+                }
+            }
         }
-    };
+    }
     if was_up {
         // From now on requests wait for the next life.
         upstream.link.send_replace(Link::Starting);
     }
-    let why = last_words(child, &connection).await;
-    (refusal.unwrap_or(why), was_up)
+    let why = life.end().await;
+    (refusal.unwrap_or(Lost::NotSent(why)), was_up)
+}
+
+/// What a server is while it is there.
+struct Life {
+    connection: Arc<Connection>,
+    child: Option<Child>,
+    _reading: Option<AbortOnDrop>,
+}
+
+impl Life {
+    fn begin(upstream: &Arc<Upstream>) -> Result<Self, String> {
+        match &upstream.server.reach {
+            Reach::Command(command) => {
+                let (child, stdin, lines) = spawn(command, upstream.watchdog.clone())
+                    .map_err(|error| with_causes(&error))?;
+                let connection = Arc::new(Connection::new(Wire::lines(stdin)));
+                let reading = tokio::spawn({
+                    let (upstream, connection) = (Arc::clone(upstream), Arc::clone(&connection));
+                    let stderr = child.stderr.clone();
+                    async move {
+                        read(&upstream, &connection, lines).await;
+                        // What it wrote last may come a moment after its end.
+                        tokio::time::sleep(LAST_WORDS).await;
+                        connection.is_gone(tell("its server stopped", &stderr.text()));
+                    }
+                });
+                let reading = Some(AbortOnDrop(reading.abort_handle()));
+                Ok(Self { connection, child: Some(child), _reading: reading })
+            }
+            Reach::Address(address) => {
+                let client = upstream.client.get_or_init(|| client(address)).clone();
+                let (client, url) = client?;
+                let connection = Arc::new(Connection::new(Wire::Http(Http::new(client, url))));
+                Ok(Self { connection, child: None, _reading: None })
+            }
+        }
+    }
+
+    /// Hears what a server at an address says by itself.
+    fn listening(&self, upstream: &Arc<Upstream>, era: Era) -> Option<AbortOnDrop> {
+        let Wire::Http(_) = &self.connection.wire else { return None };
+        if era == Era::Modern {
+            return None;
+        }
+        let (upstream, connection) = (Arc::clone(upstream), Arc::clone(&self.connection));
+        let listening = tokio::spawn(async move {
+            if let Wire::Http(http) = &connection.wire {
+                http.listen(&upstream, &connection).await;
+            }
+        });
+        Some(AbortOnDrop(listening.abort_handle()))
+    }
+
+    /// Ends what is left of it and tells what is known of its end.
+    async fn end(self) -> String {
+        let connection = &self.connection;
+        let Some(child) = self.child else {
+            if let Wire::Http(http) = &connection.wire
+                && !connection.is_over()
+            {
+                http.farewell().await;
+            }
+            connection.is_gone("its session ended".to_owned());
+            return connection.fate();
+        };
+        let stderr = child.stderr.clone();
+        connection.shut();
+        connection.is_gone(tell("its server stopped", &stderr.text()));
+        let status = child.end().await;
+        let what =
+            status.map_or_else(|| "it could not be ended".to_owned(), |status| status.to_string());
+        tell(&what, &stderr.text())
+    }
 }
 
 struct AbortOnDrop(tokio::task::AbortHandle);
@@ -150,22 +239,11 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Ends what is left of the process and tells what is known of its end.
-async fn last_words(child: Child, connection: &Connection) -> String {
-    let stderr = child.stderr.clone();
-    connection.shut();
-    connection.is_gone(tell("its server stopped", &stderr.text()));
-    let status = child.end().await;
-    let what =
-        status.map_or_else(|| "it could not be ended".to_owned(), |status| status.to_string());
-    tell(&what, &stderr.text())
-}
-
 fn tell(what: &str, stderr: &str) -> String {
     if stderr.is_empty() { what.to_owned() } else { format!("{what}; it wrote:\n{stderr}") }
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -175,31 +253,73 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// Why a greeting came to nothing.
+enum Cold {
+    /// The server died of it.
+    Died,
+    Refused(Lost),
+    /// It does not speak as the client does.
+    Foreign(Box<RawValue>),
+}
+
 /// Greets a server as the client did, and asks for its tools.
-/// `Err(None)` is a server that died of it.
 async fn greet(
-    upstream: &Upstream,
-    connection: &Connection,
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
     hello: &Hello,
-) -> Result<(), Option<String>> {
-    let greeting = connection.request(upstream.number(), "initialize", Some(&hello.0));
-    let answer = match tokio::time::timeout(GREETING, greeting).await {
-        Ok(Ok(Answer::Result(result))) => result,
-        Ok(Ok(Answer::Error(error))) => return Err(Some(format!("it refused to start: {error}"))),
-        Ok(Err(Lost::Gone(_) | Lost::NotSent(_))) => return Err(None),
-        Ok(Err(Lost::TooLong)) => return Err(Some("its greeting is too long".to_owned())),
-        Err(_) => return Err(Some(format!("it said nothing for {} s", GREETING.as_secs()))),
+) -> Result<(), Cold> {
+    if let Wire::Http(http) = &connection.wire {
+        http.speaks(hello.era);
+    }
+    let refused = |why: String| Cold::Refused(Lost::NotSent(why));
+    let meta = || {
+        let mut params = Fields::default();
+        params.set("_meta", hello.said.clone());
+        params.raw()
     };
+    let (method, params, patience) = match hello.era {
+        Era::Legacy => ("initialize", hello.said.clone(), GREETING),
+        Era::Modern => ("server/discover", meta(), PROBING),
+    };
+    let greeting = connection.request(upstream, (method, Some(&params)), None);
+    let answer = match (tokio::time::timeout(patience, greeting).await, hello.era) {
+        (Ok(Ok(Answer::Result(result))), _) => result,
+        (Ok(Ok(Answer::Error(error))), Era::Modern) => return Err(Cold::Foreign(error)),
+        (Ok(Ok(Answer::Error(error))), Era::Legacy) => {
+            return Err(refused(format!("it refused to start: {error}")));
+        }
+        (Ok(Err(Lost::Refused(refusal))), Era::Modern)
+            if matches!(refusal.status, 400 | 404 | 405 | 406) =>
+        {
+            return Err(Cold::Foreign(not_found()));
+        }
+        (Ok(Err(Lost::Refused(refusal))), _) => return Err(Cold::Refused(Lost::Refused(refusal))),
+        (Ok(Err(Lost::NotSent(why) | Lost::Stale(why))), _) if upstream.is_remote() => {
+            return Err(refused(why));
+        }
+        (Ok(Err(Lost::TooLong)), _) => return Err(refused("its greeting is too long".to_owned())),
+        (Ok(Err(_)), _) => return Err(Cold::Died),
+        // One that says nothing to what it does not know.
+        (Err(_), Era::Modern) => return Err(Cold::Foreign(not_found())),
+        (Err(_), Era::Legacy) => {
+            return Err(refused(format!("it said nothing for {} s", GREETING.as_secs())));
+        }
+    };
+    if let Wire::Http(http) = &connection.wire {
+        http.agreed(&answer);
+    }
     let offers_tools = {
         let capabilities = Fields::of(Some(&answer));
         Fields::of(capabilities.get("capabilities")).get("tools").is_some()
     };
     let _ = connection.greeting.set(answer);
-    connection.send(notification("notifications/initialized", None)).await;
-    let again = locked(&upstream.again).clone();
-    for (method, params) in again {
-        let asked = connection.request(upstream.number(), &method, Some(&params));
-        let _ = tokio::time::timeout(GREETING, asked).await;
+    if hello.era == Era::Legacy {
+        connection.send(upstream, notification("notifications/initialized", None)).await;
+        let again = locked(&upstream.again).clone();
+        for (method, params) in again {
+            let asked = connection.request(upstream, (&method, Some(&params)), None);
+            let _ = tokio::time::timeout(GREETING, asked).await;
+        }
     }
     if offers_tools {
         list(upstream, connection).await;
@@ -207,17 +327,25 @@ async fn greet(
     Ok(())
 }
 
+/// What a server says that does not know a method.
+fn not_found() -> Box<RawValue> {
+    raw(&serde_json::json!({ "code": -32601, "message": "Method not found" }))
+}
+
 /// Reads all tools of a server; what cannot be read stays as it was.
-async fn list(upstream: &Upstream, connection: &Connection) {
+pub(super) async fn list(upstream: &Arc<Upstream>, connection: &Arc<Connection>) {
     let mut tools = Vec::new();
     let mut cursor: Option<String> = None;
     for _ in 0..PAGES {
         let mut params = Fields::default();
+        if let Some(meta) = upstream.meta() {
+            params.set("_meta", meta);
+        }
         if let Some(cursor) = &cursor {
             params.set("cursor", raw(cursor));
         }
         let params = params.raw();
-        let asked = connection.request(upstream.number(), "tools/list", Some(&params));
+        let asked = connection.request(upstream, ("tools/list", Some(&params)), None);
         let Ok(Ok(Answer::Result(page))) = tokio::time::timeout(GREETING, asked).await else {
             return;
         };
@@ -230,6 +358,7 @@ async fn list(upstream: &Upstream, connection: &Connection) {
             break;
         }
     }
+    *locked(&upstream.parameters) = crate::tools::parameters(&tools);
     *locked(&upstream.listed) = tools;
 }
 
@@ -243,15 +372,10 @@ async fn read(
         match lines.next().await {
             Ok(Some(Line::Text(line))) => {
                 for message in messages(&line) {
-                    heard(upstream, connection, message).await;
+                    heard(upstream, connection, message, None).await;
                 }
             }
-            Ok(Some(Line::TooLong(head))) => {
-                upstream.garbage.fetch_add(1, Ordering::Relaxed);
-                if let Some(id) = id_in(&head) {
-                    connection.answered(id, Err(Lost::TooLong));
-                }
-            }
+            Ok(Some(Line::TooLong(head))) => too_long(upstream, connection, &head),
             Ok(Some(Line::Garbage)) => {
                 upstream.garbage.fetch_add(1, Ordering::Relaxed);
             }
@@ -260,55 +384,108 @@ async fn read(
     }
 }
 
-/// The number under which an answer came that is too long to be read.
-fn id_in(head: &str) -> Option<&str> {
+/// Something came that is too long to be read: whoever waits for it hears that.
+pub(super) fn too_long(upstream: &Upstream, connection: &Connection, head: &str) {
+    upstream.garbage.fetch_add(1, Ordering::Relaxed);
+    if let Some(number) = id_in(head) {
+        connection.answered(number, Err(Lost::TooLong));
+    }
+}
+
+/// The number under which an answer came.
+fn id_in(head: &str) -> Option<u64> {
     let (_, rest) = head.split_once("\"id\":")?;
     let rest = rest.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    Some(&rest[..end])
+    rest[..end].parse().ok()
 }
 
-async fn heard(upstream: &Arc<Upstream>, connection: &Arc<Connection>, message: Option<Message>) {
+/// A message of a server's; `within` is the request of ours in whose stream it came.
+pub(super) async fn heard(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    message: Option<Message>,
+    within: Option<u64>,
+) {
     match message {
         None => {
             upstream.garbage.fetch_add(1, Ordering::Relaxed);
         }
         Some(Message::Answer { id, answer }) => {
-            if !connection.answered(id.get(), Ok(answer)) {
+            let number = id.get().parse().unwrap_or_default();
+            if !connection.answered(number, Ok(answer)) {
                 upstream.late.fetch_add(1, Ordering::Relaxed);
             }
         }
         Some(Message::Request { id, method, .. }) if method == "ping" => {
             let pong = Answer::Result(raw(&serde_json::json!({})));
-            connection.send(crate::message::answer(&id, &pong)).await;
+            connection.send(upstream, crate::message::answer(&id, &pong)).await;
         }
         Some(Message::Request { id, method, params }) => {
+            let about =
+                within.map_or_else(|| connection.newest(), |number| connection.origin(number));
             let (key, connection) = (upstream.key.clone(), connection.number);
-            let event = Event::Request { key, connection, id, method, params };
+            let event = Event::Request { key, connection, id, method, params, about };
             let _ = upstream.events.send(event).await;
         }
-        Some(Message::Notification { method, params }) if method == "notifications/progress" => {
-            // Progress of what nobody waits for is late, too.
-            match upstream.progress(params.as_deref()) {
-                Some(params) => {
-                    let event = Event::Notification { method, params: Some(params) };
-                    let _ = upstream.events.send(event).await;
-                }
-                None => {
-                    upstream.late.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-        }
         Some(Message::Notification { method, params }) => {
-            if method == "notifications/tools/list_changed" {
-                let (upstream, connection) = (Arc::clone(upstream), Arc::clone(connection));
-                tokio::spawn(async move {
-                    list(&upstream, &connection).await;
-                    let _ = upstream.events.send(Event::Tools(upstream.key.clone())).await;
-                });
-                return;
+            if let Some(event) = noticed(upstream, connection, method, params, within) {
+                let _ = upstream.events.send(event).await;
             }
-            let _ = upstream.events.send(Event::Notification { method, params }).await;
         }
     }
+}
+
+/// What a notification is to the client.
+fn noticed(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    method: String,
+    params: Option<Box<RawValue>>,
+    within: Option<u64>,
+) -> Option<Event> {
+    let late = || {
+        upstream.late.fetch_add(1, Ordering::Relaxed);
+    };
+    if method == "notifications/progress" {
+        // Progress of what nobody waits for is late, too.
+        let Some((params, about)) = upstream.progress(params.as_deref()) else {
+            late();
+            return None;
+        };
+        return Some(Event::Notification { method, params: Some(params), about });
+    }
+    let is_of_tools = method == "notifications/tools/list_changed";
+    if let Some(number) = subscription(params.as_deref()) {
+        let Some(origin) = connection.origin(number) else {
+            late();
+            return None;
+        };
+        if is_of_tools {
+            relist(upstream, connection, None);
+        }
+        let params = of_subscription(&method, params.as_deref(), &origin)?;
+        return Some(Event::Notification { method, params: Some(params), about: Some(origin) });
+    }
+    if is_of_tools {
+        relist(upstream, connection, Some(Event::Tools(upstream.key.clone())));
+        return None;
+    }
+    let about = match (within, method.as_str()) {
+        (Some(number), _) => connection.origin(number),
+        // What a server logs most likely belongs to what it does.
+        (None, "notifications/message") => connection.newest(),
+        (None, _) => None,
+    };
+    Some(Event::Notification { method, params, about })
+}
+
+/// Asks for the tools anew, and tells it then.
+fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Option<Event>) {
+    let (upstream, connection) = (Arc::clone(upstream), Arc::clone(connection));
+    tokio::spawn(async move {
+        list(&upstream, &connection).await;
+        let told = told.unwrap_or_else(|| Event::Listed(upstream.key.clone()));
+        let _ = upstream.events.send(told).await;
+    });
 }

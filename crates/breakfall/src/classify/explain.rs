@@ -26,7 +26,12 @@ pub struct Explanation {
 /// guard does.
 pub fn explain(reader: &Reader, evidence: &Evidence) -> Explanation {
     let dispositions = Dispositions::default();
-    let terms = Terms { tool: "tool", dispositions: &dispositions, max_output_bytes: usize::MAX };
+    let terms = Terms {
+        tool: "tool",
+        dispositions: &dispositions,
+        max_output_bytes: usize::MAX,
+        redacts_outputs: false,
+    };
     explain_as(reader, &Redactor::default(), &terms, &Plain, evidence)
 }
 

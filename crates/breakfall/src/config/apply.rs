@@ -36,6 +36,7 @@ impl Config {
         guard.batching = table.batching.unwrap_or(guard.batching);
         guard.concurrency = table.concurrency.unwrap_or(guard.concurrency);
         guard.keeps_arguments = table.keep_arguments.unwrap_or(guard.keeps_arguments);
+        guard.redacts_outputs = table.redact_results.unwrap_or(guard.redacts_outputs);
         guard.max_error_bytes = table.max_error.map_or(guard.max_error_bytes, Into::into);
         guard.max_samples = table.samples.unwrap_or(guard.max_samples);
         guard.max_sample_bytes = table.max_samples.map_or(guard.max_sample_bytes, Into::into);

@@ -2,12 +2,14 @@
 //! schema, which refuses what is not listed here; serde only reads what the schema let pass.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::units::{Size, Time, Wait};
+use super::upstreams::UnknownTool;
 use super::words::{ByKind, Switch};
 use crate::{Batching, Checking, Effect, FailureKind, Preset, Repair, SilentRule};
 
@@ -51,6 +53,10 @@ pub(crate) struct GuardTable {
     pub(super) concurrency: Option<usize>,
     /// Whether records keep the arguments, redacted.
     pub(super) keep_arguments: Option<bool>,
+    /// Whether secrets go out of what tools return, too; out of errors they always do.
+    pub(super) redact_results: Option<bool>,
+    /// How a call of a tool that does not exist is answered.
+    pub(super) unknown_tool: Option<UnknownTool>,
     /// The most of an error's text that the model gets.
     pub(super) max_error: Option<Size>,
     /// How many samples of failures are kept in memory.
@@ -187,10 +193,28 @@ pub(crate) struct RepeatsTable {
     pub(super) forget_after: Option<Time>,
 }
 
-/// A real server behind the guard: what lets calls through to all its tools.
+/// A real server behind the guard: how it is reached, and what lets calls through to all its tools.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct UpstreamTable {
+    /// The program that is the server. No shell is involved.
+    #[schemars(length(min = 1))]
+    pub(super) command: Option<String>,
+    /// The program's arguments.
+    pub(super) args: Vec<String>,
+    /// Variables that the program gets beside the harmless ones.
+    pub(super) env: BTreeMap<String, String>,
+    /// The directory in which the program runs.
+    pub(super) cwd: Option<PathBuf>,
+    /// The address of a server that is there already.
+    #[schemars(regex(pattern = r"^https?://."))]
+    #[schemars(extend("title" = "an address that begins with `http://` or `https://`"))]
+    pub(super) url: Option<String>,
+    /// Headers that every request to the address carries; `${NAME}` stands for a variable's value.
+    pub(super) headers: BTreeMap<String, String>,
+    /// Whether what it says of its tools is believed: that they only read, that they may be
+    /// repeated. Until told otherwise of a program, not of an address.
+    pub(super) trusted: Option<bool>,
     #[serde(flatten)]
     pub(super) gate: GateTable,
     /// How its tools are called that are not told otherwise.

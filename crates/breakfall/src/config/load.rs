@@ -8,10 +8,11 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::file::{FallbackTable, FaultTable, File, PhraseTable, SecretTable};
+use super::file::{FallbackTable, FaultTable, File, PhraseTable, SecretTable, UpstreamTable};
 use super::problem::{ConfigProblem, PROBLEMS, Written, in_order};
 use super::tables::FaultFor;
 use super::tree::{Places, Unreadable};
+use super::upstreams::ConfiguredUpstream;
 use super::{environment, schema, tree};
 use crate::{Error, Fallback, PhraseRule, Redactor, SecretRule};
 
@@ -40,6 +41,7 @@ pub struct Config {
     pub(super) faults: Vec<FaultFor>,
     pub(super) phrases: Vec<PhraseRule>,
     pub(super) secrets: Vec<SecretRule>,
+    pub(super) upstreams: Vec<ConfiguredUpstream>,
 }
 
 /// What the user wrote: to put the environment over it, and to speak of it.
@@ -67,6 +69,7 @@ impl Default for Config {
             faults: Vec::new(),
             phrases: Vec::new(),
             secrets: Vec::new(),
+            upstreams: Vec::new(),
         }
     }
 }
@@ -167,11 +170,6 @@ impl Config {
         }
     }
 
-    /// The names of the upstreams that the file has tables for.
-    pub fn upstreams(&self) -> impl Iterator<Item = &str> {
-        self.file.upstreams.keys().map(String::as_str)
-    }
-
     pub(super) fn makes_faults(&self) -> bool {
         self.file.guard.faults == Some(true)
     }
@@ -183,6 +181,7 @@ impl Source {
         let written = Written { origin, text, value, places };
         let mut meaning = Meaning { written, problems: written.check() };
         let fallbacks = meaning.fallbacks();
+        let upstreams = meaning.upstreams();
         let faults = meaning.tables("fault", None, |table: FaultTable| table.fault());
         let secrets = meaning.tables("secret", Some("regex"), |table: SecretTable| {
             let rule = table.rule();
@@ -197,7 +196,7 @@ impl Source {
         let file: File = serde_json::from_value(value.clone())
             .map_err(|error| Error::config(vec![written.remark::<&str>(&[], error.to_string())]))?;
         let phrases = file.phrase.iter().map(PhraseTable::rule).collect();
-        Ok(Config { written: self, file, fallbacks, faults, phrases, secrets })
+        Ok(Config { written: self, file, fallbacks, faults, phrases, secrets, upstreams })
     }
 }
 
@@ -215,6 +214,14 @@ impl Meaning<'_> {
             let meant = |table: FallbackTable| table.fallback(tool);
             let fallback = self.of(&["tools", tool, "fallback"], table.get("fallback")?, meant)?;
             Some((tool.clone(), fallback))
+        });
+        given.collect()
+    }
+
+    fn upstreams(&mut self) -> Vec<ConfiguredUpstream> {
+        let upstreams = self.written.value.get("upstreams").and_then(Value::as_object);
+        let given = upstreams.into_iter().flatten().filter_map(|(key, table)| {
+            self.of(&["upstreams", key], table, |table: UpstreamTable| table.reached(key))?
         });
         given.collect()
     }

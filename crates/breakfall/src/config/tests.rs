@@ -139,3 +139,29 @@ fn the_nearer_table_decides() {
     assert_eq!(tool.repeats, RepeatRules { warn_at: 9, ..RepeatRules::default() });
     assert_eq!(seconds(policies.of("mine", || None)), (30, 55, 1));
 }
+
+#[test]
+fn servers_are_read_and_what_contradicts_itself_is_told() {
+    let text = "[guard]\nunknown_tool = 'protocol'\nredact_results = true\n\
+        [upstreams.git]\ncommand = 'mcp-server-git'\nargs = ['-r', '.']\nenv = { A = 'b' }\n\
+        [upstreams.web]\nurl = 'https://example.com/mcp'\ntrusted = true\n\
+        headers = { Authorization = 'Bearer ${TOKEN}' }\n\
+        [upstreams.told]\nqueue = 3\n";
+    let config = Config::from_toml(text, "b.toml").unwrap();
+    let keys: Vec<&str> = config.upstreams().iter().map(|one| one.key.as_str()).collect();
+    assert_eq!(keys, ["git", "web"]);
+    assert_eq!(config.trusts("web"), Some(true));
+    assert_eq!(config.unknown_tool(), crate::UnknownTool::Protocol);
+    for (table, words) in [
+        ("command = 'a'\nurl = 'http://b'", "either `command` or `url`, not both"),
+        ("url = 'http://b'\nargs = ['c']", "go with `command`"),
+        ("command = 'a'\nheaders = { B = 'c' }", "`headers` go with `url`"),
+        ("url = 'ftp://b'", "an address that begins with `http://` or `https://`"),
+    ] {
+        let text = format!("[upstreams.one]\n{table}\n");
+        let problem = Config::from_toml(&text, "b.toml").unwrap_err().to_string();
+        assert!(problem.contains("b.toml:") && problem.contains(words), "{problem}");
+    }
+    let problem = Config::from_toml("[upstreams.'a b']\ncommand = 'x'", "b.toml").unwrap_err();
+    assert!(problem.to_string().contains("1 to 64 letters"), "{problem}");
+}

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::time::Duration;
 
+use serde_json::value::RawValue;
+
 use super::{Block, Detail, Failure, FailureKind, Problem, Provenance, Source, backtrace_if_asked};
 use crate::attempt::CallKey;
 use crate::classify;
@@ -180,6 +182,13 @@ impl Failure {
     /// Tells the JSON-RPC code that the words came with.
     pub fn json_rpc_code_is(mut self, code: i64) -> Self {
         self.0.json_rpc_code = Some(code);
+        self
+    }
+
+    /// Keeps what the failure came in, for the door to pass on what is not words
+    /// ([`Reply::payload`](crate::Reply::payload)).
+    pub fn payload(mut self, payload: Box<RawValue>) -> Self {
+        self.0.payload = Some(payload);
         self
     }
 

@@ -33,6 +33,7 @@ pub struct GuardBuilder {
     voice: Option<Box<dyn Voice>>,
     sinks: Vec<Arc<dyn Sink>>,
     pub(crate) keeps_arguments: bool,
+    pub(crate) redacts_outputs: bool,
     pub(crate) max_samples: usize,
     pub(crate) max_sample_bytes: usize,
     pub(crate) max_error_bytes: usize,
@@ -58,6 +59,7 @@ impl Guard {
             voice: None,
             sinks: Vec::new(),
             keeps_arguments: false,
+            redacts_outputs: false,
             max_samples: 1000,
             max_sample_bytes: 1 << 20,
             max_error_bytes: 2 << 10,
@@ -211,6 +213,12 @@ impl GuardBuilder {
         self
     }
 
+    /// Removes secrets from what tools return as well, not only from errors.
+    pub fn redact_results(mut self, redact: bool) -> Self {
+        self.redacts_outputs = redact;
+        self
+    }
+
     /// How many samples of failures are kept in memory, and how many bytes of them.
     pub fn samples(mut self, most: usize, bytes: usize) -> Self {
         self.max_samples = most;
@@ -256,6 +264,7 @@ impl GuardBuilder {
             },
             runs: Runs::default(),
             max_error_bytes: self.max_error_bytes,
+            redacts_outputs: self.redacts_outputs,
             concurrency: self.concurrency,
         })
     }

@@ -100,6 +100,8 @@ pub struct FailureReport {
     pub backtrace: Option<String>,
     /// How many characters of the words could not be seen and were removed.
     pub removed_characters: usize,
+    /// What a door passes on beside the words.
+    pub payload: Option<Box<RawValue>>,
 }
 
 impl FailureReport {
@@ -120,6 +122,7 @@ impl FailureReport {
             times,
             is_unread: _,
             json_rpc_code: _,
+            payload,
             key: _,
             substitute: _,
             type_name,
@@ -155,6 +158,7 @@ impl FailureReport {
             chain: Vec::new(),
             backtrace,
             removed_characters: 0,
+            payload,
         }
     }
 

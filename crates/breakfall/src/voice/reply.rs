@@ -101,11 +101,12 @@ impl Reply {
         }
     }
 
-    /// What the tool returned for the door to pass on to the letter.
+    /// What the tool returned for the door to pass on to the letter; of a failure, what it came in,
+    /// for the door to pass on what is not words.
     pub fn payload(&self) -> Option<&RawValue> {
         match &self.report {
             Report::Output(output) => output.payload.as_deref(),
-            Report::Failure(_) => None,
+            Report::Failure(failure) => failure.payload.as_deref(),
         }
     }
 

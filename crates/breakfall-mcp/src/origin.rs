@@ -1,0 +1,63 @@
+//! A request of the client's, and where what belongs to it goes.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use axum::http::HeaderMap;
+use serde_json::value::RawValue;
+
+use crate::era::Era;
+use crate::stream::Stream;
+
+/// A request of the client's.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    /// The client's id for it.
+    pub(crate) id: Box<RawValue>,
+    pub(crate) era: Era,
+    /// Where its answer and all that belongs to it goes; nothing where client and guard have one
+    /// line between them.
+    pub(crate) stream: Option<Arc<Stream>>,
+    /// The headers it came with.
+    pub(crate) headers: HeaderMap,
+    /// How an HTTP server refused it.
+    pub(crate) refusal: OnceLock<Refusal>,
+    /// A subscription was acknowledged, and need not be again.
+    acknowledged: AtomicBool,
+}
+
+/// How an HTTP server refused a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    /// What would be needed, in its `WWW-Authenticate`.
+    pub(crate) challenge: Option<String>,
+    /// How long to wait, in its `Retry-After`.
+    pub(crate) wait: Option<std::time::Duration>,
+    pub(crate) words: String,
+}
+
+impl Origin {
+    pub(crate) fn new(id: Box<RawValue>, era: Era) -> Self {
+        Self {
+            id,
+            era,
+            stream: None,
+            headers: HeaderMap::new(),
+            refusal: OnceLock::new(),
+            acknowledged: AtomicBool::new(false),
+        }
+    }
+
+    /// A request that came by itself, in a stream of its own.
+    pub(crate) fn streamed(mut self, stream: Arc<Stream>, headers: HeaderMap) -> Self {
+        self.stream = Some(stream);
+        self.headers = headers;
+        self
+    }
+
+    /// Whether this is the first that acknowledges its subscription.
+    pub(crate) fn acknowledge(&self) -> bool {
+        !self.acknowledged.swap(true, Ordering::Relaxed)
+    }
+}
