@@ -173,7 +173,8 @@ impl Door {
         if let Some(origin) = headers.get(ORIGIN) {
             let from = origin.to_str().unwrap_or_default();
             let is_same = from.split_once("://").is_some_and(|(_, from)| from == named);
-            if !is_same && !(self.is_local && headers::is_here(host(from))) {
+            let is_ours = is_same || self.is_local && headers::is_here(host(from));
+            if !is_ours {
                 let words = "requests of other sites are not accepted";
                 return Some(refusal(StatusCode::FORBIDDEN, -32600, words));
             }
@@ -204,7 +205,7 @@ impl Door {
         }
         let body = match whole(body).await {
             Ok(body) => body,
-            Err(refused) => return refused,
+            Err((status, code, words)) => return refusal(status, code, words),
         };
         let message = match <[_; 1]>::try_from(messages(&body)) {
             Ok([Some(message)]) => message,
@@ -229,7 +230,7 @@ impl Door {
             message => {
                 let client = match self.client(&headers) {
                     Ok(client) => client,
-                    Err(refused) => return refused,
+                    Err(refused) => return *refused,
                 };
                 self.of_client(client, headers, message).await
             }
@@ -237,14 +238,14 @@ impl Door {
     }
 
     /// The client of a request, by its session.
-    fn client(&self, headers: &HeaderMap) -> Result<Arc<Client>, Response> {
+    fn client(&self, headers: &HeaderMap) -> Result<Arc<Client>, Box<Response>> {
         let Some(session) = text(headers, &SESSION) else {
             let words = "say `initialize` first, then name the session in `Mcp-Session-Id`";
-            return Err(refusal(StatusCode::BAD_REQUEST, -32600, words));
+            return Err(Box::new(refusal(StatusCode::BAD_REQUEST, -32600, words)));
         };
         self.clients.get(session).ok_or_else(|| {
             let words = "there is no such session; say `initialize` again";
-            refusal(StatusCode::NOT_FOUND, -32600, words)
+            Box::new(refusal(StatusCode::NOT_FOUND, -32600, words))
         })
     }
 
@@ -349,7 +350,7 @@ impl Door {
                 client.is_seen();
                 standing(&client, text(headers, &LAST_EVENT))
             }
-            Err(refused) => refused,
+            Err(refused) => *refused,
         }
     }
 
@@ -359,7 +360,7 @@ impl Door {
                 self.clients.close(text(headers, &SESSION).unwrap_or_default()).await;
                 StatusCode::OK.into_response()
             }
-            Err(refused) => refused,
+            Err(refused) => *refused,
         }
     }
 
@@ -372,19 +373,19 @@ fn failed(id: &RawValue, error: &Error) -> Response {
     refused_request(StatusCode::SERVICE_UNAVAILABLE, id, crate::message::LOST, &error.to_string())
 }
 
-async fn whole(body: Body) -> Result<String, Response> {
-    let too_large =
-        || refusal(StatusCode::PAYLOAD_TOO_LARGE, -32600, "a message has at most 16 MiB");
+/// A body as text, or why it is none.
+async fn whole(body: Body) -> Result<String, (StatusCode, i64, &'static str)> {
     let coming = axum::body::to_bytes(body, LARGEST);
-    let bytes = match tokio::time::timeout(COMING, coming).await {
-        Ok(bytes) => bytes.map_err(|_| too_large())?,
-        Err(_) => {
-            let words = "the body took longer than 30 s to come";
-            return Err(refusal(StatusCode::REQUEST_TIMEOUT, -32600, words));
-        }
+    let Ok(bytes) = tokio::time::timeout(COMING, coming).await else {
+        return Err((
+            StatusCode::REQUEST_TIMEOUT,
+            -32600,
+            "the body took longer than 30 s to come",
+        ));
     };
-    String::from_utf8(bytes.into())
-        .map_err(|_| refusal(StatusCode::BAD_REQUEST, -32700, "this body is not UTF-8"))
+    let too_large = |_| (StatusCode::PAYLOAD_TOO_LARGE, -32600, "a message has at most 16 MiB");
+    let no_text = |_| (StatusCode::BAD_REQUEST, -32700, "this body is not UTF-8");
+    String::from_utf8(bytes.map_err(too_large)?.into()).map_err(no_text)
 }
 
 /// Whether two secrets are the same, in a time that does not tell where they differ.

@@ -125,14 +125,17 @@ pub(crate) fn mismatch(
         let header = said(&parameter.header);
         let is_same = match (&value, header.map(decoded)) {
             (None, None) => true,
-            (Some(value), Some(Some(header))) => {
-                *value == header
-                    || matches!((value.parse::<f64>(), header.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
-            }
+            (Some(value), Some(Some(header))) => *value == header || is_same_number(value, &header),
             _ => false,
         };
         (!is_same).then(|| differs(&parameter.header, header, value.as_deref()))
     })
+}
+
+/// `42` and `42.0` are.
+fn is_same_number(one: &str, other: &str) -> bool {
+    let (one, other) = (one.parse::<f64>(), other.parse::<f64>());
+    matches!((one, other), (Ok(one), Ok(other)) if one.total_cmp(&other).is_eq())
 }
 
 fn differs(name: &HeaderName, said: Option<&str>, body: Option<&str>) -> String {

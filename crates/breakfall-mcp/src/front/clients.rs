@@ -22,7 +22,7 @@ use crate::watchdog::Watchdog;
 const MOST: usize = 256;
 
 /// How long a client that says nothing and hears nothing is kept.
-const IDLE: Duration = Duration::from_secs(30 * 60);
+const IDLE: Duration = Duration::from_mins(30);
 
 /// How many streams are kept for a client that may come back for them.
 const KEPT: usize = 64;
@@ -76,7 +76,7 @@ impl Clients {
         let mut name = [0; 16];
         rustix::rand::getrandom(&mut name, GetRandomFlags::empty())
             .map_err(|error| Error::Client(error.into()))?;
-        let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = format!("{:032x}", u128::from_ne_bytes(name));
         let mut clients = locked(&self.by_session);
         if clients.len() >= MOST {
             return Err(Error::Full { most: MOST });

@@ -204,6 +204,7 @@ fn events(reading: Reading) -> Response {
                 }
                 Some((Ok(opening + &event), (!is_last).then_some(reading)))
             }
+            Some(Next::Pause | Next::End) if !opening.is_empty() => Some((Ok(opening), None)),
             Some(Next::Pause | Next::End) => None,
         }
     });

@@ -35,7 +35,7 @@ const RESUMING: Duration = Duration::from_millis(500);
 const RESUMED: u32 = 5;
 
 /// The longest that a server may tell us to stay away from a stream.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// How long a farewell may take.
 const FAREWELL: Duration = Duration::from_secs(1);
