@@ -20,7 +20,7 @@ pub(crate) const WATCHDOG: &str = "__watchdog";
 const TOKEN: &str = "BREAKFALL_TOKEN";
 
 /// Which servers are guarded: those of a file, one command, or the files of this directory.
-#[derive(Args, Clone)]
+#[derive(Args)]
 struct Guarded {
     /// The `mcpServers` that a client has, as JSON
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
@@ -129,11 +129,11 @@ impl Guarded {
     fn resolve(&self) -> Result<(Servers, GuardBuilder), Failed> {
         let config = self.settings.config()?;
         let servers = self.servers(&config)?;
-        let guard = self.guard(&config, &servers)?;
+        let guard = Self::guard(&config, &servers)?;
         Ok((servers, guard))
     }
 
-    fn guard(&self, config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
+    fn guard(config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
         // Servers take more than their schemas say, and must not be stopped by ours.
         let policy = Policy { checking: Checking::Diagnose, ..Policy::default() };
         let mut guard = Guard::builder().policy(policy).config(config.clone());
@@ -178,12 +178,12 @@ impl Guarded {
         let config = self.settings.config()?;
         let servers = self.servers(&config)?;
         // Whatever could be wrong is told now, not when the first client comes.
-        self.guard(&config, &servers)?.build().map_err(|error| stopped(error.into()))?;
+        Self::guard(&config, &servers)?.build().map_err(|error| stopped(error.into()))?;
         let names: Vec<String> =
             servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
         let guard = {
-            let (it, servers) = (self.clone(), servers.clone());
-            move || it.guard(&config, &servers).unwrap_or_else(|_| Guard::builder())
+            let servers = servers.clone();
+            move || Self::guard(&config, &servers).unwrap_or_else(|_| Guard::builder())
         };
         let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
         let has_token = token.is_some();

@@ -11,7 +11,7 @@ use crate::failed::Failed;
 /// What the file is called where nobody says otherwise.
 pub(crate) const FILE: &str = "breakfall.toml";
 
-#[derive(Args, Clone)]
+#[derive(Args)]
 pub(crate) struct Settings {
     /// The configuration; without it `./breakfall.toml` when there is one
     #[arg(long = "config", value_name = "FILE")]
