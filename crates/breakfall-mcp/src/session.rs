@@ -84,6 +84,12 @@ impl Session {
         if self.is_prefixed() { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
     }
 
+    /// The server whose key a name begins with: of two, the longer key.
+    fn owner(&self, name: &str) -> Option<&Arc<Upstream>> {
+        let fitting = self.upstreams.iter().filter(|it| name.starts_with(&self.prefix(it)));
+        fitting.max_by_key(|upstream| upstream.key.len())
+    }
+
     fn upstream(&self, key: &str) -> Option<&Arc<Upstream>> {
         self.upstreams.iter().find(|upstream| upstream.key == key)
     }
@@ -238,10 +244,7 @@ impl Session {
         if self.guard.toolbox().knows(tool) {
             return None;
         }
-        let of_tool = |upstream: &&Arc<Upstream>| {
-            !self.is_prefixed() || tool.starts_with(&self.prefix(upstream))
-        };
-        for upstream in self.upstreams.iter().filter(of_tool) {
+        if let Some(upstream) = self.owner(tool) {
             if let Err(lost) = upstream.connected(LISTING).await {
                 return Some(lost);
             }
@@ -414,8 +417,7 @@ impl Session {
             return none();
         }
         let name = Fields::of(params).text("name").unwrap_or_default();
-        let of_tool = |upstream: &&Arc<Upstream>| name.starts_with(&self.prefix(upstream));
-        match self.upstreams.iter().find(of_tool) {
+        match self.owner(&name) {
             Some(upstream) if !upstream.is_remote() || self.is_prefixed() => {
                 upstream.parameters(&name[self.prefix(upstream).len()..])
             }
