@@ -83,8 +83,7 @@ const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"
 fn a_person_is_told_where_the_guard_is_and_what_to_paste() {
     let folder = folder("listen");
     std::fs::write(folder.join("note.txt"), "found me").unwrap();
-    let guard =
-        listen(breakfall().current_dir(&folder).args(["guard", "--listen", "127.0.0.1:0"]));
+    let guard = listen(breakfall().current_dir(&folder).args(["guard", "--listen", "127.0.0.1:0"]));
     let welcome = &guard.welcome;
     assert!(welcome.starts_with("Guarding the files of this directory at http://127"), "{welcome}");
     for words in ["\"url\": \"http://127", "\"command\": \"", "breakfall call list_files '{}'"] {
