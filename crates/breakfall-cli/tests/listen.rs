@@ -53,7 +53,7 @@ fn listen(command: &mut Command) -> Listening {
     let mut lines = BufReader::new(guard.stderr.take().unwrap()).lines();
     let mut welcome = String::new();
     while !welcome.contains("Ctrl-C") {
-        welcome += &lines.next().expect("a welcome").unwrap();
+        welcome += &lines.next().unwrap().unwrap();
         welcome.push('\n');
     }
     let (_, rest) = welcome.split_once("http://").unwrap();
