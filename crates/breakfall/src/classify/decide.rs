@@ -15,6 +15,12 @@ use super::signals::in_text;
 use super::{codes, words};
 use crate::{FailureKind, MayPass};
 
+/// Rules of phrases that tell little by themselves.
+const VAGUE: &[&str] = &["text.value", "text.no-such", "text.syntax", "text.bug", "text.exit"];
+
+/// How likely another kind must be before it is believed against them.
+const SURE: f32 = 0.8;
+
 /// An error taken apart.
 #[derive(Clone, Copy)]
 pub(super) struct Material<'a> {
@@ -60,6 +66,10 @@ impl Verdict {
         words: impl Into<String>,
     ) -> Self {
         Self { kind, rule: rule.into(), words: Some(words.into()), place: None }
+    }
+
+    fn guessed(guess: words::Guess) -> Self {
+        Self::new(guess.kind, "text.words", guess.words)
     }
 }
 
@@ -168,15 +178,25 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
             let code = evidence.exit_code?;
             codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
         })
-        .or_else(|| {
-            let (kind, words) = words::kind(said, evidence.type_name)?;
-            Some(Verdict::new(kind, "text.words", words))
-        })
+        .map(|verdict| outspoken(verdict, said, evidence.type_name))
+        .or_else(|| words::guess(said, evidence.type_name).map(Verdict::guessed))
         .unwrap_or_else(|| Verdict {
             words: None,
             ..Verdict::new(FailureKind::Execution, "default", "")
         });
     refined(verdict, hint)
+}
+
+/// The vaguest phrases stand in errors of every kind: where the other words of the text speak
+/// clearly for another one, they are believed.
+fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
+    if !VAGUE.contains(&&*verdict.rule) {
+        return verdict;
+    }
+    match words::guess(said, type_name) {
+        Some(guess) if guess.likely > SURE && guess.kind != verdict.kind => Verdict::guessed(guess),
+        _ => verdict,
+    }
 }
 
 /// Names that stand for two things, told apart by the words.

@@ -9,6 +9,7 @@ use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
 use super::segment::{Segment, bounded};
 use super::signals::status_in;
+use super::words::Words;
 use super::{resource, wait};
 use crate::{Error, FailureKind, MayPass};
 
@@ -77,6 +78,14 @@ impl Reader {
         Self::taken_apart(evidence, |material, text| {
             let verdict = decide(material, self.own.as_ref());
             material.about(&verdict, text).map(|about| about.signs()).unwrap_or_default()
+        })
+    }
+
+    /// The words that are asked where no rule knows a phrase: what their weights are learned from.
+    #[doc(hidden)]
+    pub fn words(evidence: &Evidence) -> Vec<String> {
+        Self::taken_apart(evidence, |material, _| {
+            Words::of(material.said, evidence.type_name).spelled()
         })
     }
 
