@@ -166,6 +166,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
         .or(coded.vague)
         .or_else(|| in_text(&marked))
+        .or_else(|| page(said))
         .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
         .or(sure)
         .or_else(|| weaker(phrase, otherwise()))
@@ -197,6 +198,17 @@ fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
         Some(guess) if guess.likely > SURE && guess.kind != verdict.kind => Verdict::guessed(guess),
         _ => verdict,
     }
+}
+
+/// A web page that was met by who expected data: a login or an error page of somebody else's.
+fn page(said: &str) -> Option<Verdict> {
+    let at = said.find('<')?;
+    let lower = said.get(at..)?.to_ascii_lowercase();
+    let words = ["<!doctype", "<html"].into_iter().find(|words| lower.contains(words))?;
+    let before = said[..at].to_ascii_lowercase();
+    let expected = ["json", "pars", "decod", "token", "unexpected", "deserial"];
+    let met = expected.iter().any(|word| before.contains(word));
+    met.then(|| Verdict::new(FailureKind::InvalidOutput, "page", words))
 }
 
 /// Names that stand for two things, told apart by the words.
@@ -265,7 +277,14 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
         && phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"));
     // A client that finds no host has made up the status.
     let nowhere = status == 500 && phrase.rule == "text.dns";
-    !vague && !unauthorized && (nowhere || codes::overrides(status, phrase.kind))
+    // Who is known, and may not do this one thing.
+    let known = status == 401
+        && phrase.rule == "text.denied"
+        && phrase.words.as_deref().is_some_and(|words| {
+            let words = words.to_ascii_lowercase();
+            words.ends_with(" authorized to") || words.contains("scope") || words.contains("isn't")
+        });
+    !vague && !unauthorized && (nowhere || known || codes::overrides(status, phrase.kind))
 }
 
 /// Codes that leave no doubt.

@@ -54,7 +54,7 @@ static SQLSTATE: Pattern = Pattern::new(
 static MYSQL: Pattern =
     Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
 static EXIT: Pattern =
-    Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
+    Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)?(?: is|:|=)? ?(1[23]\d)\b");
 static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
 
 /// Every pattern of this file.

@@ -73,8 +73,11 @@ pub(super) fn candidates<'t>(about: &'t About<'t>) -> Vec<Candidate<'t>> {
     again(&mut found);
     nearest(&mut found);
     for one in &mut found {
-        let word = (one.signs.place(), one.signs.look());
-        one.words.push(word);
+        let (place, look) = (one.signs.place(), one.signs.look());
+        one.words.push((place, look));
+        if one.signs.has(Sign::BehindType) && one.signs.has(Sign::LineEnd) {
+            one.words.push(("type says", look));
+        }
     }
     found
 }
@@ -234,7 +237,7 @@ impl<'t> Scene<'t> {
         line: &Range<usize>,
         signs: &mut Signs,
     ) -> Vec<(&'static str, &'t str)> {
-        let mut words = Vec::with_capacity(6);
+        let mut words = Vec::with_capacity(10);
         let first = self.words.partition_point(|word| word.end <= range.start);
         let last = self.words.partition_point(|word| word.start < range.end);
         let word = |at: Option<usize>| {
@@ -253,14 +256,30 @@ impl<'t> Scene<'t> {
             let before = if before.is_empty() { ago.unwrap_or_default() } else { before };
             signs.add_if(names::is_type_name(before), Sign::BehindType);
             signs.add_if(before.contains('/') || Shape::of(before).file, Sign::BehindName);
+            words.push(("behind a", sort_of(before)));
             if !before.contains(|c: char| c.is_ascii_digit() || matches!(c, '/' | '.' | '_')) {
                 words.push(("before", before));
                 words.push((by_kind(self.kind), before));
             }
         }
         words.extend(ago.map(|ago| ("ago", ago)));
-        words.extend(word(Some(last)).map(|after| ("after", after)));
+        let after = word(Some(last));
+        words.extend(after.map(|after| ("after", after)));
+        words.extend(after.map(|after| ("before a", sort_of(after))));
         words
+    }
+}
+
+/// What sort of word stands beside a name: what is known of none of them is known of its like.
+fn sort_of(word: &str) -> &'static str {
+    if is_plain_word(word) {
+        "plain word"
+    } else if !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase()) {
+        "word"
+    } else if Shape::of(word).capital && Shape::of(word).plain {
+        "capital word"
+    } else {
+        "name"
     }
 }
 
