@@ -38,8 +38,7 @@ pub fn learn(errors: &[&Labelled]) -> Words {
     seen.retain(|word, times| *times >= SEEN && word.len() < 60);
     let index: HashMap<String, usize> =
         seen.keys().map(|word| (*word).to_owned()).zip(0..).collect();
-    let mut words =
-        Words { weights: vec![[0.0; KINDS]; index.len()], before: [0.0; KINDS], index };
+    let mut words = Words { weights: vec![[0.0; KINDS]; index.len()], before: [0.0; KINDS], index };
     let cases: Vec<(Vec<usize>, usize)> = errors
         .iter()
         .zip(&read)

@@ -70,8 +70,8 @@ pub fn load<T: DeserializeOwned>(name: &str) -> Vec<T> {
 ///
 /// When the file is missing or is not what it should be.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Vec<T> {
-    let text = std::fs::read_to_string(path)
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     lines(&path.display().to_string(), &text)
 }
 

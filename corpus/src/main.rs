@@ -20,7 +20,8 @@ fn main() {
     if asked.as_deref() == Some("learn") {
         let all: Vec<&Labelled> = sample.iter().chain(&own).collect();
         let of_signs = std::env::args().nth(2).as_deref() == Some("signs");
-        let table = if of_signs { signs::table(&signs::learn(&all)) } else { learn::learn(&all).table() };
+        let table =
+            if of_signs { signs::table(&signs::learn(&all)) } else { learn::learn(&all).table() };
         print!("{table}");
         return;
     }
@@ -67,7 +68,10 @@ fn mistakes(reader: &Reader, set: &[Labelled]) {
         if missed || !error.accepts(reading.kind.name()) {
             let (rule, words) = (&reading.rule, reading.words.unwrap_or_default());
             let (label, found) = (error.resource.as_deref(), reading.resource.as_deref());
-            println!("{} | {} by {rule} `{words}` | {label:?} | {found:?}", error.kind, reading.kind);
+            println!(
+                "{} | {} by {rule} `{words}` | {label:?} | {found:?}",
+                error.kind, reading.kind
+            );
             println!("    {}", error.text.replace('\n', "\n    "));
         }
     }

@@ -213,7 +213,11 @@ fn page(said: &str) -> Option<Verdict> {
 
 /// Names that stand for two things, told apart by the words.
 fn refined(verdict: Verdict, hint: Option<Verdict>) -> Verdict {
-    let Some(hint) = hint else { return verdict };
+    // Who may not do a thing is often called unauthorized.
+    let vague = |words: &str| words.eq_ignore_ascii_case("unauthorized");
+    let Some(hint) = hint.filter(|hint| !hint.words.as_deref().is_some_and(vague)) else {
+        return verdict;
+    };
     match (verdict.kind, &*hint.rule) {
         (FailureKind::Permission, "text.login" | "text.password")
         | (FailureKind::Authentication, "text.certificate") => hint,

@@ -24,22 +24,22 @@ static WINDOWS: Pattern = Pattern::new(
     &["WinError", "ystem error "],
     r"(?:\[WinError (\d+)\]|\b[Ss]ystem error (\d+) has occurred)",
 );
-static HRESULT: Pattern =
-    Pattern::new(&["0x8007"], r"\b0x8007([0-9A-Fa-f]{4})\b");
-static APPLE: Pattern =
-    Pattern::new(&["Domain Code=", "Domain error "], r"\b(NS\w+ErrorDomain (?:Code=|error )-?\d+)\b");
+static HRESULT: Pattern = Pattern::new(&["0x8007"], r"\b0x8007([0-9A-Fa-f]{4})\b");
+static APPLE: Pattern = Pattern::new(
+    &["Domain Code=", "Domain error "],
+    r"\b(NS\w+ErrorDomain (?:Code=|error )-?\d+)\b",
+);
 static MAIL: Pattern = Pattern::new(
     &[
-        "4.1.", "4.2.", "4.3.", "4.4.", "4.5.", "4.7.", "5.1.", "5.2.", "5.3.", "5.4.", "5.5.", "5.7.",
+        "4.1.", "4.2.", "4.3.", "4.4.", "4.5.", "4.7.", "5.1.", "5.2.", "5.3.", "5.4.", "5.5.",
+        "5.7.",
     ],
     r"\b[45]\d\d(?:[ -]#?|, b?['\x22]#?)([45]\.[123457]\.\d{1,3})\b",
 );
 static LDAP: Pattern = Pattern::new(&["ldap_"], r"\bldap_\w+(?:\(\w+\))?: [^(\n]+ \((-?\d+)\)");
 static ORACLE: Pattern = Pattern::new(&["ORA-"], r"\bORA-(\d{5})\b");
-static SQL_SERVER: Pattern = Pattern::new(
-    &["Msg ", "(SQL"],
-    r"(?:\bMsg (\d{3,5}), Level \d|\((\d{3,5})\) \(SQL\w+\))",
-);
+static SQL_SERVER: Pattern =
+    Pattern::new(&["Msg ", "(SQL"], r"(?:\bMsg (\d{3,5}), Level \d|\((\d{3,5})\) \(SQL\w+\))");
 static ERRNO_NAME: Pattern = Pattern::new(
     &[
         "EN", "EA", "EC", "EP", "EE", "EI", "ER", "EB", "EH", "ET", "EM", "EX", "ES", "EO", "EU",
@@ -53,8 +53,10 @@ static SQLSTATE: Pattern = Pattern::new(
 );
 static MYSQL: Pattern =
     Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
-static EXIT: Pattern =
-    Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)?(?: is|:|=)? ?(1[23]\d)\b");
+static EXIT: Pattern = Pattern::new(
+    &["xit"],
+    r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)?(?: is|:|=)? ?(1[23]\d)\b",
+);
 static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
 
 /// Every pattern of this file.
