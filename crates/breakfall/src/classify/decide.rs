@@ -195,7 +195,12 @@ fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
         return verdict;
     }
     match words::guess(said, type_name) {
-        Some(guess) if guess.likely > SURE && guess.kind != verdict.kind => Verdict::guessed(guess),
+        Some(guess) if guess.likely > SURE && guess.kind != verdict.kind => {
+            // What is missing is often named by who gave it: `unknown order 7`.
+            let either = verdict.kind == FailureKind::NotFound
+                && guess.kind == FailureKind::InvalidArguments;
+            if either { verdict } else { Verdict::guessed(guess) }
+        }
         _ => verdict,
     }
 }
@@ -213,11 +218,7 @@ fn page(said: &str) -> Option<Verdict> {
 
 /// Names that stand for two things, told apart by the words.
 fn refined(verdict: Verdict, hint: Option<Verdict>) -> Verdict {
-    // Who may not do a thing is often called unauthorized.
-    let vague = |words: &str| words.eq_ignore_ascii_case("unauthorized");
-    let Some(hint) = hint.filter(|hint| !hint.words.as_deref().is_some_and(vague)) else {
-        return verdict;
-    };
+    let Some(hint) = hint.filter(|hint| !is_unauthorized(hint)) else { return verdict };
     match (verdict.kind, &*hint.rule) {
         (FailureKind::Permission, "text.login" | "text.password")
         | (FailureKind::Authentication, "text.certificate") => hint,
@@ -239,7 +240,8 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
         K::RateLimited => matches!(phrase.kind, K::QuotaExceeded),
         K::Permission => {
             matches!(phrase.kind, K::RateLimited | K::QuotaExceeded)
-                || matches!(&*phrase.rule, "text.password" | "text.not-loaded")
+                || phrase.rule == "text.password" && !is_unauthorized(phrase)
+                || phrase.rule == "text.not-loaded"
         }
         K::Network => {
             matches!(phrase.kind, K::Timeout)
@@ -270,15 +272,19 @@ fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Option<Verdict
     }
 }
 
+/// Who may not do a thing is often called unauthorized, as is who did not log in.
+fn is_unauthorized(phrase: &Verdict) -> bool {
+    phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"))
+}
+
 /// Which phrases are believed against a status.
 fn believed(status: u16, phrase: &Verdict) -> bool {
     let vague = matches!(
         &*phrase.rule,
         "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error"
     );
-    // Who may not do a thing is often called unauthorized; who did not log in gets another status.
-    let unauthorized = status == 403
-        && phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"));
+    // Who did not log in gets another status.
+    let unauthorized = status == 403 && is_unauthorized(phrase);
     // A client that finds no host has made up the status.
     let nowhere = status == 500 && phrase.rule == "text.dns";
     // Who is known, and may not do this one thing.
