@@ -13,8 +13,8 @@ const KINDS: usize = FailureKind::ALL.len();
 /// How much of a text is read at each end.
 const READ: usize = 800;
 
-/// How many words of a text must be known.
-const KNOWN: usize = 2;
+/// How many words of a text must be known; the name of its type does not count.
+const KNOWN: usize = 4;
 
 /// How likely a kind must be, and one that stops a run.
 const LIKELY: f32 = 0.12;
@@ -69,7 +69,8 @@ pub(super) fn guess(text: &str, type_name: Option<&str>) -> Option<Guess> {
     known.retain(|(key, _)| table.words.contains_key(key));
     known.sort_by_key(|(key, _)| *key);
     known.dedup_by_key(|(key, _)| *key);
-    if known.len() < KNOWN {
+    let named = words.named.first().map_or(usize::MAX, |first| first.start);
+    if known.iter().filter(|(_, (_, word))| word.start < named).count() < KNOWN {
         return None;
     }
     #[expect(clippy::cast_precision_loss, reason = "hundreds of words")]
