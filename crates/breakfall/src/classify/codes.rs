@@ -70,11 +70,22 @@ pub(super) fn windows(number: i32) -> Option<FailureKind> {
         87 | 123 | 161 | 193 | 206 | 267 => K::InvalidArguments,
         121 | 258 | 1053 | 1460 | 10060 => K::Timeout,
         1326 | 1327 | 1330 | 1331 | 1907 | 1909 => K::Authentication,
-        53 | 59 | 64 | 67 | 1225 | 1231 | 1232 | 1236 => K::Network,
         995 | 1223 => K::Cancelled,
         1058 | 1062 | 1115 | 1722 => K::Unavailable,
         1816 => K::QuotaExceeded,
-        10049..=10059 | 10061 | 10064 | 10065 | 11001..=11004 => K::Network,
+        53
+        | 59
+        | 64
+        | 67
+        | 1225
+        | 1231
+        | 1232
+        | 1236
+        | 10049..=10059
+        | 10061
+        | 10064
+        | 10065
+        | 11001..=11004 => K::Network,
         _ => return None,
     })
 }
@@ -84,7 +95,7 @@ pub(super) fn apple(domain: &str, number: i32) -> Option<FailureKind> {
     Some(match (domain, number) {
         ("NSPOSIXErrorDomain", number) => return errno(number),
         ("NSURLErrorDomain", -1001) => K::Timeout,
-        ("NSURLErrorDomain", -999) => K::Cancelled,
+        ("NSURLErrorDomain", -999) | ("NSCocoaErrorDomain", 3072) => K::Cancelled,
         ("NSURLErrorDomain", -1013 | -1012) => K::Authentication,
         ("NSURLErrorDomain", -1100) | ("NSCocoaErrorDomain", 4 | 260) => K::NotFound,
         ("NSURLErrorDomain", -1102) | ("NSCocoaErrorDomain", 257 | 513) => K::Permission,
@@ -94,7 +105,6 @@ pub(super) fn apple(domain: &str, number: i32) -> Option<FailureKind> {
         }
         ("NSCocoaErrorDomain", 516) => K::Conflict,
         ("NSCocoaErrorDomain", 640) => K::System,
-        ("NSCocoaErrorDomain", 3072) => K::Cancelled,
         _ => return None,
     })
 }
@@ -102,7 +112,7 @@ pub(super) fn apple(domain: &str, number: i32) -> Option<FailureKind> {
 /// The kind of a mail server's enhanced status, without its class.
 pub(super) fn mail(lasting: bool, subject: u32, detail: u32) -> Option<FailureKind> {
     Some(match (subject, detail) {
-        (1, 3 | 7 | 8) | (2, 3) | (3, 4) | (5, _) | (6, _) => K::InvalidArguments,
+        (1, 3 | 7 | 8) | (2, 3) | (3, 4) | (5 | 6, _) => K::InvalidArguments,
         (1, _) => K::NotFound,
         (2, 2) => K::QuotaExceeded,
         (2, 1) | (3, 2) => K::Unavailable,

@@ -263,23 +263,19 @@ impl<'t> Scene<'t> {
             }
         }
         words.extend(ago.map(|ago| ("ago", ago)));
-        let after = word(Some(last));
-        words.extend(after.map(|after| ("after", after)));
-        words.extend(after.map(|after| ("before a", sort_of(after))));
+        words.extend(word(Some(last)).map(|after| ("after", after)));
         words
     }
 }
 
 /// What sort of word stands beside a name: what is known of none of them is known of its like.
 fn sort_of(word: &str) -> &'static str {
-    if is_plain_word(word) {
-        "plain word"
-    } else if !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase()) {
-        "word"
-    } else if Shape::of(word).capital && Shape::of(word).plain {
-        "capital word"
-    } else {
-        "name"
+    let (first, rest) = word.as_bytes().split_at(word.len().min(1));
+    match first.first() {
+        Some(b'a'..=b'z' | b'A'..=b'Z') if is_plain_word(word) => "plain word",
+        Some(b'a'..=b'z') if rest.iter().all(u8::is_ascii_lowercase) => "word",
+        Some(b'A'..=b'Z') if rest.iter().all(u8::is_ascii_lowercase) => "capital word",
+        _ => "name",
     }
 }
 
