@@ -33,9 +33,6 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// How often old records are deleted.
 const SWEEPING: Duration = Duration::from_secs(10 * 60);
 
-/// How long the last records have to be written when the process ends.
-const LEAVING: Duration = Duration::from_secs(2);
-
 /// Keeps every record. Dropped, it writes what it has.
 pub struct Keeper {
     rows: Option<mpsc::Sender<Row>>,
