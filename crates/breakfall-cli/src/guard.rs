@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use breakfall::{Call, Checking, Config, Effect, Guard, GuardBuilder, Policy};
-use breakfall_mcp::{Command, Error, Front, Servers, Session, Watchdog, files, stdin, stdout};
+use breakfall_mcp::{
+    Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stdin, stdout,
+};
 use clap::Args;
 
 use crate::failed::Failed;
@@ -21,7 +23,7 @@ const TOKEN: &str = "BREAKFALL_TOKEN";
 
 /// Which servers are guarded: those of a file, one command, or the files of this directory.
 #[derive(Args)]
-struct Guarded {
+pub(crate) struct Guarded {
     /// The `mcpServers` that a client has, as JSON
     #[arg(long, value_name = "FILE", conflicts_with = "command")]
     mcp_config: Option<PathBuf>,
@@ -38,6 +40,10 @@ pub(crate) struct GuardArgs {
     /// `BREAKFALL_TOKEN`. Without it the client that started this program is served
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
+    /// Keep what passes between the guard and its servers in files of this directory, without
+    /// secrets
+    #[arg(long, value_name = "DIRECTORY")]
+    record: Option<PathBuf>,
     #[command(flatten)]
     guarded: Guarded,
 }
@@ -68,12 +74,15 @@ impl GuardArgs {
             .with_ansi(false)
             .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
             .init();
+        let recorder = self.record.as_deref().map(Recorder::new).transpose();
+        let recorder = recorder.map_err(stopped)?.map(Arc::new);
         let by_a_person = std::io::stdin().is_terminal();
         let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match self.listen.or_else(|| by_a_person.then(free_port)) {
-            Some(address) => self.guarded.listen(address),
+            Some(address) => self.guarded.listen(address, recorder),
             None => {
                 let (servers, guard) = self.guarded.resolve()?;
+                let servers = Servers { recorder, ..servers };
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
                 block_on(serve)?.map_err(stopped)
@@ -127,13 +136,17 @@ impl CallArgs {
 
 impl Guarded {
     fn resolve(&self) -> Result<(Servers, GuardBuilder), Failed> {
-        let config = self.settings.config()?;
+        let config = self.config()?;
         let servers = self.servers(&config)?;
         let guard = Self::guard(&config, &servers)?;
         Ok((servers, guard))
     }
 
-    fn guard(config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
+    pub(crate) fn config(&self) -> Result<Config, Failed> {
+        self.settings.config()
+    }
+
+    pub(crate) fn guard(config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
         // Servers take more than their schemas say, and must not be stopped by ours.
         let policy = Policy { checking: Checking::Diagnose, ..Policy::default() };
         let mut guard = Guard::builder().policy(policy).config(config.clone());
@@ -149,7 +162,7 @@ impl Guarded {
         Ok(guard)
     }
 
-    fn servers(&self, config: &Config) -> Result<Servers, Failed> {
+    pub(crate) fn servers(&self, config: &Config) -> Result<Servers, Failed> {
         if let Some(command) = Command::typed(&self.command) {
             return Ok(Servers::one(command).configured(config));
         }
@@ -174,9 +187,9 @@ impl Guarded {
     }
 
     /// Serves clients that come over HTTP, until the program is told to end.
-    fn listen(&self, address: SocketAddr) -> Result<(), Failed> {
+    fn listen(&self, address: SocketAddr, recorder: Option<Arc<Recorder>>) -> Result<(), Failed> {
         let config = self.settings.config()?;
-        let servers = self.servers(&config)?;
+        let servers = Servers { recorder, ..self.servers(&config)? };
         // Whatever could be wrong is told now, not when the first client comes.
         Self::guard(&config, &servers)?.build().map_err(|error| stopped(error.into()))?;
         let names: Vec<String> =
@@ -246,12 +259,12 @@ async fn told_to_end() {
     }
 }
 
-fn watchdog() -> Option<Arc<Watchdog>> {
+pub(crate) fn watchdog() -> Option<Arc<Watchdog>> {
     let program = std::env::current_exe().ok()?;
     Watchdog::start(&program, &[WATCHDOG]).map(Arc::new).ok()
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -262,7 +275,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
     Ok(done)
 }
 
-fn stopped(error: Error) -> Failed {
+pub(crate) fn stopped(error: Error) -> Failed {
     Failed::new("the guard stopped").because(error)
 }
 
@@ -272,6 +285,6 @@ fn shortened(text: &str) -> String {
 }
 
 /// What a server wrote may hold a secret, on a terminal too.
-fn redacted(text: &str) -> String {
+pub(crate) fn redacted(text: &str) -> String {
     breakfall::Redactor::default().redact(text).into_owned()
 }

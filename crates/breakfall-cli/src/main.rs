@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 mod config;
+mod doctor;
 mod explain;
 mod failed;
 mod guard;
@@ -33,6 +34,8 @@ enum Command {
     Tools(guard::ToolsArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
+    /// Check the configuration, start each server, list its tools, and tell what is wrong
+    Doctor(doctor::Doctor),
     /// Put the servers of an MCP client behind the guard, in the client's own file
     Wrap(wrap::Wrap),
     /// Remove secrets from standard input
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Guard(guard) => guard.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
+        Command::Doctor(doctor) => doctor.run(),
         Command::Wrap(wrap) => wrap.run(),
         Command::Watchdog => {
             breakfall_mcp::watch(std::io::stdin().lock());

@@ -117,6 +117,18 @@ pub(crate) fn our_name() -> serde_json::Value {
     json!({ "name": "breakfall", "version": env!("CARGO_PKG_VERSION") })
 }
 
+/// What a server calls itself in its greeting, in either era.
+pub(crate) fn name(greeting: &RawValue) -> Option<String> {
+    let fields = Fields::of(Some(greeting));
+    let meta = Fields::of(fields.get("_meta"));
+    let server = Fields::of(fields.get("serverInfo").or_else(|| meta.get(SERVER)));
+    let name = server.text("name")?;
+    Some(match server.text("version") {
+        Some(version) => format!("{name} {version}"),
+        None => name,
+    })
+}
+
 /// What we say to who asks what we are.
 pub(crate) fn discovered() -> Box<RawValue> {
     let mut fields = Fields::default();

@@ -42,6 +42,15 @@ pub enum Error {
         /// How many there may be.
         most: usize,
     },
+    /// A recording that cannot be kept.
+    #[error("could not record into {}", path.display())]
+    Record {
+        /// The directory or file.
+        path: std::path::PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
     /// The guard could not be put together.
     #[error(transparent)]
     Guard(#[from] breakfall::Error),

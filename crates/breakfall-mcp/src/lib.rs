@@ -14,6 +14,9 @@
 //! | `upstream` | a server's description | a server that is kept alive |
 //! | `tools` | MCP's words for tools and results | ours, and back: the only file that knows both |
 //! | `session` | a client's lines | answers |
+//! | `front`, `stream`, `events` | HTTP requests | the same, each with its answer and what belongs to it |
+//! | `era`, `headers`, `origin` | a request | which era it speaks, what its headers must say, where its answer goes |
+//! | `record` | what passes | files |
 //! | `builtin` | a directory | tools that read it, for a machine without servers |
 //! | `servers` | the configuration that clients have | descriptions of servers |
 
@@ -28,6 +31,7 @@ mod headers;
 mod lines;
 mod message;
 mod origin;
+mod record;
 mod servers;
 mod session;
 mod stdio;
@@ -39,6 +43,7 @@ mod watchdog;
 pub use builtin::files;
 pub use error::Error;
 pub use front::Front;
+pub use record::Recorder;
 pub use servers::{Address, Command, Reach, Server, Servers};
 pub use session::Session;
 pub use stdio::{stdin, stdout};

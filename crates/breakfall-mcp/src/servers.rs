@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use breakfall::{Config, Reach as Configured, UnknownTool};
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::record::Recorder;
 
 /// A server by its key.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +77,7 @@ impl Command {
 }
 
 /// The servers of a configuration, by key.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Servers {
     /// Those that can be reached.
     pub servers: Vec<Server>,
@@ -83,6 +85,8 @@ pub struct Servers {
     pub left_out: Vec<String>,
     /// How a call of a tool that does not exist is answered.
     pub unknown_tool: UnknownTool,
+    /// Keeps what passes.
+    pub recorder: Option<Arc<Recorder>>,
 }
 
 /// The file as clients write it.

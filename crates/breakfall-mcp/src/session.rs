@@ -52,6 +52,8 @@ pub struct Session {
     running: Mutex<HashMap<u64, Running>>,
     /// Requests of servers that the client has not answered, by our numbers.
     asked: Mutex<HashMap<u64, Asked>>,
+    /// What is wrong with the tools of servers that are used all the same.
+    remarks: Mutex<HashMap<String, Vec<String>>>,
     /// When servers were last asked for their tools because of a name that nobody knows.
     listed_at: Mutex<Option<Instant>>,
     counter: AtomicU64,
@@ -243,7 +245,8 @@ impl Session {
             if let Err(lost) = upstream.connected(LISTING).await {
                 return Some(lost);
             }
-            if self.may_ask_again() {
+            self.learn(&upstream.key);
+            if !self.guard.toolbox().knows(tool) && self.may_ask_again() {
                 upstream.list().await;
                 self.learn(&upstream.key);
             }
@@ -349,6 +352,8 @@ impl Session {
         let entries = tools::entries(upstream, &self.prefix(upstream));
         let toolbox = self.guard.toolbox();
         let refused = toolbox.replace(key, entries.clone());
+        let remarks = refused.iter().map(|(tool, error)| format!("`{tool}`: {error}"));
+        locked(&self.remarks).insert(key.to_owned(), remarks.collect());
         if !refused.is_empty() {
             for (tool, error) in &refused {
                 tracing::warn!(upstream = key, tool, %error, "Tool taken without its schema");

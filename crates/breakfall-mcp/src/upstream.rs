@@ -17,11 +17,12 @@ use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
 
-use crate::era::Era;
+use crate::era::{self, Era};
 use crate::fields::{Fields, raw};
 use crate::headers::Parameter;
 use crate::message::{Answer, notification};
 use crate::origin::Origin;
+use crate::record::Recording;
 use crate::servers::{Reach, Server};
 use crate::watchdog::Watchdog;
 
@@ -39,6 +40,7 @@ pub struct Upstream {
     pub(crate) key: String,
     server: Server,
     watchdog: Option<Arc<Watchdog>>,
+    recording: Option<Arc<Recording>>,
     events: mpsc::Sender<Event>,
     link: watch::Sender<Link>,
     hello: watch::Sender<Option<Hello>>,
@@ -52,6 +54,7 @@ pub struct Upstream {
     listed: Mutex<Vec<Box<RawValue>>>,
     /// The arguments that its tools want said again in headers, by tool.
     parameters: Mutex<HashMap<String, Arc<[Parameter]>>>,
+    took: Mutex<Option<Duration>>,
     calls: Mutex<HashMap<u64, Progress>>,
     tokens: Mutex<HashMap<u64, Token>>,
     counter: AtomicU64,
@@ -74,6 +77,12 @@ pub struct Health {
     pub late: u64,
     /// Lines that are no messages.
     pub garbage: u64,
+    /// How long it took to be up, the last time.
+    pub took: Option<Duration>,
+    /// What it calls itself, with its version.
+    pub name: Option<String>,
+    /// How many tools it lists.
+    pub tools: usize,
 }
 
 /// How a server is connected.
@@ -135,12 +144,14 @@ impl Upstream {
     pub(crate) fn new(
         server: Server,
         watchdog: Option<Arc<Watchdog>>,
+        recording: Option<Arc<Recording>>,
         events: mpsc::Sender<Event>,
     ) -> Arc<Self> {
         let upstream = Arc::new(Self {
             key: server.key.clone(),
             server,
             watchdog,
+            recording,
             events,
             link: watch::Sender::new(Link::Starting),
             hello: watch::Sender::new(None),
@@ -150,6 +161,7 @@ impl Upstream {
             again: Mutex::default(),
             listed: Mutex::default(),
             parameters: Mutex::default(),
+            took: Mutex::default(),
             calls: Mutex::default(),
             tokens: Mutex::default(),
             counter: AtomicU64::new(1),
@@ -191,7 +203,20 @@ impl Upstream {
         };
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (starts, late, garbage) = (&self.starts, &self.late, &self.garbage);
-        Health { is_up, why, starts: count(starts), late: count(late), garbage: count(garbage) }
+        let name = match &*self.link.borrow() {
+            Link::Up(connection) => connection.greeting.get().and_then(|said| era::name(said)),
+            _ => None,
+        };
+        Health {
+            is_up,
+            why,
+            starts: count(starts),
+            late: count(late),
+            garbage: count(garbage),
+            took: *locked(&self.took),
+            name,
+            tools: locked(&self.listed).len(),
+        }
     }
 
     /// The tools as the server last listed them.

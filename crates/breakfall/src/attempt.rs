@@ -243,6 +243,10 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
     );
     let was_dispatched = !failure.never_dispatched();
     let facts = failure.facts_mut();
+    // What was found and called exists: what its server lacks, it lacks now.
+    if facts.kind == FailureKind::UnknownTool {
+        facts.kind = FailureKind::Unavailable;
+    }
     // A call that was dispatched and not answered may have done its work.
     facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !may_repeat;
     if facts.resource.is_none() && is_about_something(facts.kind) {

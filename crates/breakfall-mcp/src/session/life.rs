@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::fields::raw;
 use crate::lines::{Line, Lines, write};
 use crate::message::{Message, messages};
-use crate::servers::Servers;
+use crate::servers::{Server, Servers};
 use crate::stream::Stream;
 use crate::tools;
 use crate::upstream::{Event, Health, Hello, Upstream, locked};
@@ -134,17 +134,25 @@ impl Session {
     ) -> Result<(Arc<Self>, mpsc::Receiver<Event>, mpsc::Receiver<String>), Error> {
         let (events, heard) = mpsc::channel(1024);
         let (out, lines) = mpsc::channel(256);
-        let start = |server| Upstream::new(server, watchdog.cloned(), events.clone());
+        let recorder = servers.recorder.as_deref();
+        let start = |server: Server| {
+            let recording = recorder.map(|recorder| recorder.open(&server.key)).transpose()?;
+            let recording = recording.map(Arc::new);
+            Ok(Upstream::new(server, watchdog.cloned(), recording, events.clone()))
+        };
         let guard = guard.build()?;
+        let upstreams: Result<Vec<_>, Error> = servers.servers.into_iter().map(start).collect();
+        let upstreams = upstreams?;
         let session = Arc::new(Self {
             own: guard.toolbox().callable(),
             era: Mutex::default(),
             greeting: Mutex::default(),
             listening: Mutex::default(),
             listed_at: Mutex::default(),
+            remarks: Mutex::default(),
             unknown_tool: servers.unknown_tool,
             guard,
-            upstreams: servers.servers.into_iter().map(start).collect(),
+            upstreams,
             out,
             running: Mutex::default(),
             asked: Mutex::default(),
@@ -177,6 +185,11 @@ impl Session {
     /// The servers, by key.
     pub fn upstreams(&self) -> impl Iterator<Item = (&str, Health)> {
         self.upstreams.iter().map(|upstream| (upstream.key.as_str(), upstream.health()))
+    }
+
+    /// What is wrong with the tools of a server that are used all the same.
+    pub fn remarks(&self, key: &str) -> Vec<String> {
+        locked(&self.remarks).get(key).cloned().unwrap_or_default()
     }
 
     /// Waits until every server is up, or will not be soon, and its tools are learned.

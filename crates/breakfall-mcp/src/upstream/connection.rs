@@ -18,6 +18,7 @@ use crate::fields::raw;
 use crate::lines::write;
 use crate::message::{Answer, notification, request};
 use crate::origin::{Origin, Refusal};
+use crate::record::{Recording, Way};
 
 /// Why there is no answer.
 #[derive(Clone, Debug)]
@@ -62,6 +63,7 @@ struct Waiting {
 pub(crate) struct Connection {
     /// Which incarnation.
     pub(crate) number: u64,
+    recording: Option<Arc<Recording>>,
     pub(super) wire: Wire,
     /// Who waits for which answer; `None` when the server is gone.
     waiting: Mutex<Option<HashMap<u64, Waiting>>>,
@@ -89,10 +91,11 @@ impl Wire {
 }
 
 impl Connection {
-    pub(super) fn new(wire: Wire) -> Self {
+    pub(super) fn new(wire: Wire, recording: Option<Arc<Recording>>) -> Self {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            recording,
             wire,
             waiting: Mutex::new(Some(HashMap::new())),
             fate: OnceLock::new(),
@@ -103,6 +106,7 @@ impl Connection {
 
     /// Sends a message; false where the server hears nothing any more.
     pub(crate) async fn send(self: &Arc<Self>, upstream: &Arc<Upstream>, line: String) -> bool {
+        self.record(Way::To, &line);
         match &self.wire {
             Wire::Lines { out, .. } => out.send(line).await.is_ok(),
             Wire::Http(_) => {
@@ -143,6 +147,7 @@ impl Connection {
         };
         let asked = Asked { connection: self, number };
         let line = request(&number.to_string(), method, params);
+        self.record(Way::To, &line);
         match &self.wire {
             Wire::Lines { out, .. } => {
                 if out.send(line).await.is_err() {
@@ -164,6 +169,13 @@ impl Connection {
         let answer = receiver.await;
         drop(asked);
         answer.unwrap_or_else(|_| Err(Lost::Gone(self.fate())))
+    }
+
+    /// Keeps what passes, where somebody wants it.
+    pub(super) fn record(&self, way: Way, line: &str) {
+        if let Some(recording) = &self.recording {
+            recording.keep(way, line);
+        }
     }
 
     /// An answer came; false where nobody waits for it.
@@ -192,7 +204,9 @@ impl Connection {
 
     /// The server is gone: everybody who waits hears it now.
     pub(super) fn is_gone(&self, why: String) {
-        let _ = self.fate.set(why);
+        if self.fate.set(why).is_ok() {
+            self.record(Way::Note, &self.fate());
+        }
         locked(&self.waiting).take();
         self.is_gone.send_replace(true);
     }
@@ -233,6 +247,7 @@ impl Drop for Asked<'_> {
         };
         let params = raw(&json!({ "requestId": self.number, "reason": "nobody waits any more" }));
         let line = notification("notifications/cancelled", Some(&params));
+        self.connection.record(Way::To, &line);
         match &self.connection.wire {
             // A server that does not read is not worth waiting for.
             Wire::Lines { out, .. } => {

@@ -18,6 +18,7 @@ use crate::fields::Fields;
 use crate::headers;
 use crate::message::{Answer, messages};
 use crate::origin::{Origin, Refusal};
+use crate::record::Way;
 use crate::servers::Address;
 
 /// How long a connection may take.
@@ -219,7 +220,9 @@ impl Http {
             Err(lost) => return Some(lost),
         };
         if !body.trim().is_empty() {
-            for message in messages(&one_line(body)) {
+            let body = one_line(body);
+            connection.record(Way::From, &body);
+            for message in messages(&body) {
                 keep::heard(upstream, connection, message, asked).await;
             }
         }
@@ -240,6 +243,7 @@ impl Http {
             .and_then(|value| value.parse().ok())
             .map(Duration::from_secs);
         let words = body(response, REFUSAL).await.unwrap_or_default();
+        connection.record(Way::Note, &format!("HTTP status {}: {words}", status.as_u16()));
         let fields = serde_json::from_str(&words).unwrap_or_default();
         let fields: &Fields = &fields;
         let error = fields.get("error").filter(|error| error.get().starts_with('{'));
@@ -330,7 +334,9 @@ impl Http {
                     keep::too_long(upstream, connection, &event.data);
                     continue;
                 }
-                for message in messages(&one_line(event.data)) {
+                let data = one_line(event.data);
+                connection.record(Way::From, &data);
+                for message in messages(&data) {
                     keep::heard(upstream, connection, message, asked).await;
                 }
             }

@@ -21,6 +21,7 @@ use crate::era::Era;
 use crate::fields::{Fields, raw};
 use crate::lines::{Line, Lines};
 use crate::message::{Answer, Message, messages, notification};
+use crate::record::Way;
 use crate::servers::Reach;
 
 /// How long a server has to answer when it is greeted.
@@ -106,6 +107,7 @@ impl Store {
 
 /// One life of a server: why it ended, and whether it had ever been up.
 async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>>) -> (Lost, bool) {
+    let began = Instant::now();
     let life = match Life::begin(upstream) {
         Ok(life) => life,
         Err(why) => return (Lost::NotSent(why), false),
@@ -130,6 +132,7 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
         match foreign {
             None => {
                 was_up = true;
+                *locked(&upstream.took) = Some(began.elapsed());
                 upstream.link.send_replace(Link::Up(Arc::clone(connection)));
                 let _ = upstream.events.send(Event::Up(upstream.key.clone())).await;
             }
@@ -167,11 +170,12 @@ struct Life {
 
 impl Life {
     fn begin(upstream: &Arc<Upstream>) -> Result<Self, String> {
+        let recording = upstream.recording.clone();
         match &upstream.server.reach {
             Reach::Command(command) => {
                 let (child, stdin, lines) = spawn(command, upstream.watchdog.clone())
                     .map_err(|error| with_causes(&error))?;
-                let connection = Arc::new(Connection::new(Wire::lines(stdin)));
+                let connection = Arc::new(Connection::new(Wire::lines(stdin), recording));
                 let reading = tokio::spawn({
                     let (upstream, connection) = (Arc::clone(upstream), Arc::clone(&connection));
                     let stderr = child.stderr.clone();
@@ -188,7 +192,8 @@ impl Life {
             Reach::Address(address) => {
                 let client = upstream.client.get_or_init(|| client(address)).clone();
                 let (client, url) = client?;
-                let connection = Arc::new(Connection::new(Wire::Http(Http::new(client, url))));
+                let wire = Wire::Http(Http::new(client, url));
+                let connection = Arc::new(Connection::new(wire, recording));
                 Ok(Self { connection, child: None, _reading: None })
             }
         }
@@ -371,6 +376,7 @@ async fn read(
     loop {
         match lines.next().await {
             Ok(Some(Line::Text(line))) => {
+                connection.record(Way::From, &line);
                 for message in messages(&line) {
                     heard(upstream, connection, message, None).await;
                 }

@@ -77,6 +77,17 @@ impl Config {
         &self.upstreams
     }
 
+    /// The tools that the file speaks of: called or named as substitutes.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        let named = self.fallbacks.values().filter_map(|fallback| fallback.by.name());
+        self.file.tools.keys().map(String::as_str).chain(named)
+    }
+
+    /// The upstreams that the file speaks of, also without telling how they are reached.
+    pub fn named_upstreams(&self) -> impl Iterator<Item = &str> {
+        self.file.upstreams.keys().map(String::as_str)
+    }
+
     /// Whether an upstream of this name is trusted, where the file says so.
     pub fn trusts(&self, upstream: &str) -> Option<bool> {
         self.file.upstreams.get(upstream).and_then(|table| table.trusted)
