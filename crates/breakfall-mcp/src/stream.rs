@@ -98,10 +98,11 @@ impl Stream {
         self.changed.notify_waiters();
     }
 
-    /// Reads from behind a message on.
+    /// Reads from behind a message on; from here on where it never was.
     pub(crate) fn reader(self: &Arc<Self>, behind: u64) -> Reader {
         let pauses = self.pauses.load(Ordering::Relaxed);
-        Reader { stream: Arc::clone(self), at: behind, pauses }
+        let at = behind.min(locked(&self.state).last);
+        Reader { stream: Arc::clone(self), at, pauses }
     }
 
     async fn after(&self, number: u64, pauses: u64) -> Next {
@@ -137,6 +138,11 @@ impl Stream {
         locked(&self.state).is_done
     }
 
+    /// How much is kept.
+    pub(crate) fn bytes(&self) -> usize {
+        locked(&self.state).bytes
+    }
+
     /// The server speaks of this in a stream.
     pub(crate) fn is_spoken_of_in_a_stream(&self) {
         self.is_streamed.store(true, Ordering::Relaxed);
@@ -159,8 +165,11 @@ impl Reader {
     /// What comes next. May be dropped and called again: nothing is lost.
     pub(crate) async fn next(&mut self) -> Next {
         let next = self.stream.after(self.at, self.pauses).await;
-        if let Next::Message { number, .. } = next {
-            self.at = number;
+        match next {
+            Next::Message { number, .. } => self.at = number,
+            // Who stays all the same is not told again.
+            Next::Pause => self.pauses = self.stream.pauses.load(Ordering::Relaxed),
+            Next::End => {}
         }
         next
     }
@@ -206,11 +215,15 @@ mod tests {
         let stream = Arc::new(Stream::new(1));
         let reader = tokio::spawn({
             let mut reader = stream.reader(0);
-            async move { reader.next().await }
+            async move {
+                assert!(matches!(reader.next().await, Next::Pause));
+                reader
+            }
         });
         tokio::task::yield_now().await;
         stream.pause();
-        assert!(matches!(reader.await.unwrap(), Next::Pause));
+        let mut reader = reader.await.unwrap();
+        assert!(tokio::time::timeout(std::time::Duration::ZERO, reader.next()).await.is_err());
         stream.push("a".to_owned());
         assert!(matches!(stream.reader(0).next().await, Next::Message { .. }));
     }

@@ -80,13 +80,15 @@ impl Session {
         tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    Some(event) = heard.recv() => it.happened(event).await,
+                    // What is to be said first: where it waits for a place, nobody else makes one.
+                    biased;
                     Some(line) = lines.recv() => {
                         if let Some(Message::Request { id, .. }) = Message::parse(&line) {
                             let refusal = crate::message::error(-32601, "there is no client");
                             it.answered(&id, &refusal).await;
                         }
                     }
+                    Some(event) = heard.recv() => it.happened(event).await,
                     else => return,
                 }
             }
@@ -112,8 +114,10 @@ impl Session {
         let pumping = tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    Some(event) = heard.recv() => it.happened(event).await,
+                    // What is to be said first: where it waits for a place, nobody else makes one.
+                    biased;
                     Some(line) = lines.recv() => standing.push(line),
+                    Some(event) = heard.recv() => it.happened(event).await,
                     else => return,
                 }
             }
