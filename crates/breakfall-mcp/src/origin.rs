@@ -1,13 +1,14 @@
 //! A request of the client's, and where what belongs to it goes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use axum::http::HeaderMap;
 use serde_json::value::RawValue;
 
 use crate::era::Era;
 use crate::stream::Stream;
+use crate::upstream::locked;
 
 /// A request of the client's.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub(crate) struct Origin {
     pub(crate) stream: Option<Arc<Stream>>,
     /// The headers it came with.
     pub(crate) headers: HeaderMap,
-    /// How an HTTP server refused it.
-    pub(crate) refusal: OnceLock<Refusal>,
+    /// How an HTTP server refused it, the last time.
+    refusal: Mutex<Option<Refusal>>,
     /// A subscription was acknowledged, and need not be again.
     acknowledged: AtomicBool,
 }
@@ -44,7 +45,7 @@ impl Origin {
             era,
             stream: None,
             headers: HeaderMap::new(),
-            refusal: OnceLock::new(),
+            refusal: Mutex::default(),
             acknowledged: AtomicBool::new(false),
         }
     }
@@ -54,6 +55,20 @@ impl Origin {
         self.stream = Some(stream);
         self.headers = headers;
         self
+    }
+
+    pub(crate) fn is_refused(&self, refusal: Refusal) {
+        *locked(&self.refusal) = Some(refusal);
+    }
+
+    /// It was answered all the same, or others have a say in it.
+    pub(crate) fn is_not_refused(&self) {
+        locked(&self.refusal).take();
+    }
+
+    /// How the only server refused it.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        locked(&self.refusal).clone()
     }
 
     /// Whether this is the first that acknowledges its subscription.

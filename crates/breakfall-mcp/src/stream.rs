@@ -102,7 +102,20 @@ impl Stream {
     pub(crate) fn reader(self: &Arc<Self>, behind: u64) -> Reader {
         let pauses = self.pauses.load(Ordering::Relaxed);
         let at = behind.min(locked(&self.state).last);
-        Reader { stream: Arc::clone(self), at, pauses }
+        Reader { stream: Arc::clone(self), at, pauses, stays: false }
+    }
+
+    /// Waits until the server speaks of this in a stream.
+    pub(crate) async fn spoken_of(&self) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.is_streamed() {
+                return;
+            }
+            changed.await;
+        }
     }
 
     async fn after(&self, number: u64, pauses: u64) -> Next {
@@ -159,19 +172,32 @@ pub(crate) struct Reader {
     stream: Arc<Stream>,
     at: u64,
     pauses: u64,
+    stays: bool,
 }
 
 impl Reader {
+    /// One that cannot come back, and so never lets go.
+    pub(crate) fn staying(mut self) -> Self {
+        self.stays = true;
+        self
+    }
+
     /// What comes next. May be dropped and called again: nothing is lost.
     pub(crate) async fn next(&mut self) -> Next {
-        let next = self.stream.after(self.at, self.pauses).await;
-        match next {
-            Next::Message { number, .. } => self.at = number,
-            // Who stays all the same is not told again.
-            Next::Pause => self.pauses = self.stream.pauses.load(Ordering::Relaxed),
-            Next::End => {}
+        loop {
+            let next = self.stream.after(self.at, self.pauses).await;
+            match next {
+                Next::Message { number, .. } => self.at = number,
+                Next::Pause => {
+                    self.pauses = self.stream.pauses.load(Ordering::Relaxed);
+                    if self.stays {
+                        continue;
+                    }
+                }
+                Next::End => {}
+            }
+            return next;
         }
-        next
     }
 }
 
@@ -220,10 +246,13 @@ mod tests {
                 reader
             }
         });
+        let mut staying = stream.reader(0).staying();
         tokio::task::yield_now().await;
         stream.pause();
         let mut reader = reader.await.unwrap();
-        assert!(tokio::time::timeout(std::time::Duration::ZERO, reader.next()).await.is_err());
+        for reader in [&mut reader, &mut staying] {
+            assert!(tokio::time::timeout(std::time::Duration::ZERO, reader.next()).await.is_err());
+        }
         stream.push("a".to_owned());
         assert!(matches!(stream.reader(0).next().await, Next::Message { .. }));
     }

@@ -1,7 +1,9 @@
 //! A server that is kept alive: started, greeted, started anew when it dies; requests are matched
 //! with their answers, and what comes too late is counted.
 
+mod address;
 mod connection;
+mod heard;
 mod http;
 mod keep;
 
@@ -12,7 +14,7 @@ use std::time::Duration;
 
 use breakfall::{Held, Progress};
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
@@ -28,6 +30,9 @@ use crate::watchdog::Watchdog;
 
 /// How long a request waits for a server that is being started.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a request waits for a server at an address that was not there, and is looked for again.
+const LOOKING: Duration = Duration::from_secs(1);
 
 /// How often a request is made to a server that has forgotten the session.
 const STALE: u32 = 3;
@@ -46,8 +51,10 @@ pub struct Upstream {
     hello: watch::Sender<Option<Hello>>,
     ending: watch::Sender<bool>,
     keeping: Mutex<Option<JoinHandle<()>>>,
+    /// Somebody needs it, and it is not there.
+    needed: Arc<Notify>,
     /// What connects to an address.
-    client: OnceLock<Result<(reqwest::Client, reqwest::Url), String>>,
+    client: OnceLock<Result<address::To, String>>,
     /// What every new incarnation of the server is told again: the level of logging, subscriptions.
     again: Mutex<Vec<(String, Box<RawValue>)>>,
     /// The tools as the server lists them.
@@ -106,7 +113,6 @@ pub(crate) struct Hello {
 }
 
 /// What a server does by itself.
-#[derive(Debug)]
 pub(crate) enum Event {
     /// It is up, with these tools.
     Up(String),
@@ -116,12 +122,16 @@ pub(crate) enum Event {
     Listed(String),
     Request {
         key: String,
-        connection: u64,
+        connection: Arc<Connection>,
         id: Box<RawValue>,
         method: String,
         params: Option<Box<RawValue>>,
         about: Option<Arc<Origin>>,
     },
+    /// It does not want an answer to a request any more.
+    TakenBack { key: String, params: Box<RawValue> },
+    /// Whoever waits for this knows that everything before it was heard.
+    Heard(oneshot::Sender<()>),
     Notification {
         method: String,
         params: Option<Box<RawValue>>,
@@ -157,6 +167,7 @@ impl Upstream {
             hello: watch::Sender::new(None),
             ending: watch::Sender::new(false),
             keeping: Mutex::default(),
+            needed: Arc::default(),
             client: OnceLock::new(),
             again: Mutex::default(),
             listed: Mutex::default(),
@@ -227,16 +238,27 @@ impl Upstream {
     /// The connection, when there is one soon.
     pub(crate) async fn connected(&self, patience: Duration) -> Result<Arc<Connection>, Lost> {
         let mut link = self.link.subscribe();
+        let mut has_looked = false;
         let up = async {
             loop {
-                match &*link.borrow_and_update() {
+                let down = match &*link.borrow_and_update() {
                     // One that is over is about to be replaced.
                     Link::Up(connection) if !connection.is_over() => {
                         return Ok(Arc::clone(connection));
                     }
+                    Link::Down(lost @ Lost::NotSent(_)) if self.is_remote() => Some(lost.clone()),
                     Link::Down(lost) => return Err(lost.clone()),
                     Link::Foreign(said) => return Err(Lost::Foreign(said.clone())),
-                    Link::Up(_) | Link::Starting => {}
+                    Link::Up(_) | Link::Starting => None,
+                };
+                // Whoever started it may have done so again a moment ago.
+                if let Some(lost) = down {
+                    self.needed.notify_one();
+                    let looked = tokio::time::timeout(LOOKING, link.changed()).await;
+                    if looked.is_err() || std::mem::replace(&mut has_looked, true) {
+                        return Err(lost);
+                    }
+                    continue;
                 }
                 if link.changed().await.is_err() {
                     return Err(Lost::NotSent("the guard ends".to_owned()));

@@ -125,9 +125,9 @@ impl Session {
         Ok((session, pumping.abort_handle()))
     }
 
-    /// Whether a request of the client is under way.
-    pub(crate) fn is_busy(&self) -> bool {
-        !locked(&self.running).is_empty()
+    /// How many requests of the client are under way.
+    pub(crate) fn running(&self) -> usize {
+        locked(&self.running).len()
     }
 
     #[expect(clippy::type_complexity, reason = "the two ends that the caller pumps")]
@@ -157,6 +157,7 @@ impl Session {
             unknown_tool: servers.unknown_tool,
             guard,
             upstreams,
+            events,
             out,
             running: Mutex::default(),
             asked: Mutex::default(),

@@ -54,7 +54,7 @@ async fn who_is_told_to_come_back_later_does() {
     let client = guarded.client(NEWEST).await;
     let began = Instant::now();
     let refusal = json!({ "status": 429, "times": 1, "headers": { "retry-after": "1" } });
-    let (text, is_error) = client.call("refuse", refusal).await;
+    let (text, is_error) = client.call("refuse_to_read", refusal).await;
     assert_eq!((text.as_str(), is_error), ("at last", false));
     assert!(began.elapsed() >= Duration::from_secs(1));
     guarded.end().await;

@@ -36,6 +36,7 @@ async fn a_request_that_works_outlives_the_session_of_its_neighbour() {
     assert_eq!(client.call("once", json!({})).await.0, "{}");
     assert_eq!(remote.counts.of("initialize"), 2);
     assert_eq!(said(&slow.answer().await), ("done slowly".to_owned(), false));
+    assert_eq!(remote.counts.of("slow"), 1);
     drop((question, asking));
     guarded.end().await;
 }

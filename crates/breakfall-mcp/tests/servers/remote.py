@@ -43,7 +43,8 @@ def tool(name, **annotations):
 
 
 ONCE = ["once", "refuse", "cut", "events", "forget", "ask", "hang", "big", "pretty", "leave", "die"]
-TOOLS = [tool("echo", readOnlyHint=True), tool("read", readOnlyHint=True), tool("slow", readOnlyHint=True)]
+READS = ["echo", "slow", "refuse_to_read"]
+TOOLS = [tool(name, readOnlyHint=True) for name in READS]
 TOOLS += [tool(name) for name in ONCE]
 
 
@@ -202,7 +203,7 @@ class Handler(BaseHTTPRequestHandler):
     def call_echo(self, id, arguments, _):
         self.answer(id, result=text(json.dumps(arguments)))
 
-    call_once = call_read = call_echo
+    call_once = call_echo
 
     def call_forget(self, id, arguments, params):
         SESSIONS.clear()
@@ -217,6 +218,8 @@ class Handler(BaseHTTPRequestHandler):
         headers = {"x_" + name if name == "y" else name: value for name, value in arguments.get("headers", {}).items()}
         body = arguments.get("body", "").replace("$SHOWN", self.headers.get("authorization", ""))
         self.plain(arguments["status"], body, arguments.get("kind", "text/plain"), **headers)
+
+    call_refuse_to_read = call_refuse
 
     def call_cut(self, id, arguments, _):
         where = arguments["where"]
