@@ -29,7 +29,7 @@ use respond::{Connected, Ending, respond, standing};
 use crate::era::{self, Era, LEGACY};
 use crate::error::Error;
 use crate::headers::{self, LAST_EVENT, SESSION, VERSION};
-use crate::message::{Message, messages};
+use crate::message::Message;
 use crate::origin::Origin;
 use crate::servers::Servers;
 use crate::stream::Stream;
@@ -190,14 +190,11 @@ impl Door {
             Ok(body) => body,
             Err((status, code, words)) => return refusal(status, code, words),
         };
-        let message = match <[_; 1]>::try_from(messages(&body)) {
-            Ok([Some(message)]) => message,
-            Ok([None]) => {
-                return refusal(StatusCode::BAD_REQUEST, -32700, "this body is no message");
-            }
-            Err(_) => {
-                return refusal(StatusCode::BAD_REQUEST, -32600, "a body is one message, no batch");
-            }
+        if body.trim_start().starts_with('[') {
+            return refusal(StatusCode::BAD_REQUEST, -32600, "a body is one message, no batch");
+        }
+        let Some(message) = Message::parse(&body) else {
+            return refusal(StatusCode::BAD_REQUEST, -32700, "this body is no message");
         };
         let version = text(&headers, &VERSION).map(str::trim);
         let is_legacy = version.is_none_or(|version| LEGACY.contains(&version));

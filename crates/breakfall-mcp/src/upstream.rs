@@ -34,8 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a request waits for a server at an address that was not there, and is looked for again.
 const LOOKING: Duration = Duration::from_secs(1);
 
-/// How often a request is made to a server that has forgotten the session.
-const STALE: u32 = 3;
+/// How often a request is made that never arrived, or to a server that has forgotten the session.
+const OFTEN: u32 = 3;
 
 /// Who a notification of a subscription belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -276,14 +276,14 @@ impl Upstream {
         params: Option<&RawValue>,
         origin: Option<&Arc<Origin>>,
     ) -> Result<Answer, Lost> {
-        let mut left = STALE;
+        let mut left = OFTEN;
         loop {
             let connection = self.connected(PATIENCE).await?;
             let answer = connection.request(self, (method, params), origin).await;
             left -= 1;
             match answer {
-                // It did nothing, and will know the next session.
-                Err(Lost::Stale(_)) if left > 0 => {}
+                // It did nothing, and its next incarnation may.
+                Err(Lost::Stale(_) | Lost::NotSent(_)) if left > 0 => {}
                 Err(Lost::Stale(why)) => return Err(Lost::NotSent(why)),
                 answer => return answer,
             }

@@ -139,7 +139,11 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
     let mut was_up = false;
     loop {
         let Some(hello) = said.borrow_and_update().clone() else { break };
-        let foreign = match greet(upstream, connection, &hello).await {
+        let greeted = tokio::select! {
+            greeted = greet(upstream, connection, &hello) => greeted,
+            _ = ending.wait_for(|ending| *ending) => break,
+        };
+        let foreign = match greeted {
             Ok(()) => None,
             Err(Cold::Foreign(said)) => Some(said),
             Err(Cold::Died) => break,

@@ -242,7 +242,11 @@ class Handler(BaseHTTPRequestHandler):
         self.stream()
         for words in arguments["events"]:
             self.chunk(fill(words))
-        self.breaks() if arguments.get("breaks") else self.ends()
+        if arguments.get("breaks"):
+            # What was not read yet is lost when a connection is reset.
+            time.sleep(0.05)
+            return self.breaks()
+        self.ends()
 
     def call_slow(self, id, arguments, params):
         token = params.get("_meta", {}).get("progressToken")

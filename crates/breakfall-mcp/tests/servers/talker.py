@@ -100,3 +100,4 @@ for line in sys.stdin:
         send(id=ASKED.pop(id), result=text("answered: " + json.dumps(answer)))
     elif id is not None and method:
         send(id=id, error={"code": -32601, "message": "Method not found"})
+count("ended")
