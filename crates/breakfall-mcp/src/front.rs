@@ -1,5 +1,6 @@
 //! The door for clients that come over HTTP: who may come in, and what each request is.
 
+mod accepting;
 mod clients;
 mod head;
 mod respond;
@@ -16,19 +17,18 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::serve::ListenerExt;
 use breakfall::GuardBuilder;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 
 use clients::{Client, Clients};
-use head::{accepts, bare, host, is_same, text, whole};
+use head::{host, is_same, text, whole};
 use respond::{Connected, Ending, respond, standing};
 
 use crate::era::{self, Era, LEGACY};
 use crate::error::Error;
-use crate::headers::{self, LAST_EVENT, SESSION, VERSION};
+use crate::headers::{self, LAST_EVENT, SESSION, VERSION, accepts, bare};
 use crate::message::Message;
 use crate::origin::Origin;
 use crate::servers::Servers;
@@ -89,21 +89,18 @@ impl Front {
 
     /// Serves until told to stop, then ends every server.
     pub async fn serve(self, until: impl Future<Output = ()>) -> Result<(), Error> {
-        let Self { listener, door, address } = self;
+        let Self { listener, door, .. } = self;
         let router = Router::new()
             .route(PATH, axum::routing::any(asked))
             .fallback(|| async { refusal(StatusCode::NOT_FOUND, -32600, "messages go to `/mcp`") })
             .with_state(Arc::clone(&door));
-        let listener = listener.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
-        let served = tokio::select! {
-            served = async { axum::serve(listener, router).await } => served,
-            () = door.clients.expire() => Ok(()),
-            () = until => Ok(()),
-        };
+        tokio::select! {
+            () = accepting::accept(listener, router, accepting::MOST, accepting::HEAD) => {}
+            () = door.clients.expire() => {}
+            () = until => {}
+        }
         door.clients.end().await;
-        served.map_err(|source| Error::Listen { address, source })
+        Ok(())
     }
 }
 

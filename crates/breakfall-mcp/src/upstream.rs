@@ -37,6 +37,9 @@ const LOOKING: Duration = Duration::from_secs(1);
 /// How often a request is made that never arrived, or to a server that has forgotten the session.
 const OFTEN: u32 = 3;
 
+/// How much a new incarnation is told again.
+const AGAIN: usize = 1_000;
+
 /// Who a notification of a subscription belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -338,6 +341,10 @@ impl Upstream {
         again.retain(|(known, what)| {
             known != method || method == "resources/subscribe" && what.get() != params.get()
         });
+        // The oldest is given up rather than all kept.
+        if again.len() >= AGAIN {
+            again.remove(0);
+        }
         again.push((method.to_owned(), params));
     }
 

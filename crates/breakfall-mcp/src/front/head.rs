@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 
 /// The largest body that is taken.
@@ -23,19 +22,6 @@ pub(super) fn host(authority: &str) -> &str {
         return authority.split_inclusive(']').next().unwrap_or_default();
     }
     authority.split(':').next().unwrap_or_default()
-}
-
-/// A kind of content without what is said beside it.
-pub(super) fn bare(kind: &str) -> String {
-    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let Some(accepted) = text(headers, &ACCEPT) else { return true };
-    let group = kind.split('/').next().unwrap_or_default();
-    accepted.split(',').map(bare).any(|one| {
-        one == kind || one == "*/*" || one.strip_suffix("/*").is_some_and(|of| of == group)
-    })
 }
 
 /// A body as text, or why it is none.
@@ -80,18 +66,5 @@ mod tests {
         ] {
             assert_eq!(host(authority), is);
         }
-    }
-
-    #[test]
-    fn what_is_accepted_is_read_with_its_stars() {
-        let of = |value: &'static str| {
-            [(ACCEPT, axum::http::HeaderValue::from_static(value))].into_iter().collect()
-        };
-        let events = "text/event-stream";
-        assert!(accepts(&HeaderMap::new(), events));
-        for value in ["*/*", "application/json, text/event-stream;q=0.9", "text/*"] {
-            assert!(accepts(&of(value), events), "{value}");
-        }
-        assert!(!accepts(&of("application/json"), events));
     }
 }

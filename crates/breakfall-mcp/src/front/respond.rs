@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 
 use super::as_json;
 use super::clients::Client;
-use super::head::accepts;
 use crate::era::Era;
 use crate::events::{ALIVE, encoded, priming};
 use crate::fields::Fields;
+use crate::headers::accepts;
 use crate::message::Message;
 use crate::origin::{Origin, Refusal};
 use crate::session::Session;

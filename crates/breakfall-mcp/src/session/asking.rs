@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::Session;
 use crate::fields::{Fields, raw};
+use crate::headers::accepts;
 use crate::message::{Answer, LOST, answer, error, notification, request};
 use crate::origin::Origin;
 use crate::upstream::{Connection, locked};
@@ -33,6 +34,8 @@ impl Asked {
         id: Box<RawValue>,
         about: Option<Arc<Origin>>,
     ) -> Self {
+        // Who takes a single message for an answer hears no question there.
+        let about = about.filter(|about| accepts(&about.headers, "text/event-stream"));
         Self { key, connection, id, about, held: Vec::new() }
     }
 }

@@ -126,7 +126,7 @@ impl Http {
     fn get(&self, last: Option<&str>) -> RequestBuilder {
         let request = self.to.request(Method::GET).header(ACCEPT, EVENTS);
         let request = self.with_session(request);
-        match last.and_then(|last| HeaderValue::try_from(last).ok()) {
+        match last.and_then(|last| HeaderValue::from_bytes(last.as_bytes()).ok()) {
             Some(last) => request.header(headers::LAST_EVENT, last),
             None => request,
         }

@@ -202,6 +202,40 @@ async fn headers_beyond_all_bounds_are_refused() {
 }
 
 #[tokio::test]
+async fn what_is_no_http_harms_nobody() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let guarded = nobody().await;
+    let whole = request("POST", "/mcp", &[JSON, ACCEPT], hello().as_bytes());
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"[..],
+        b"GET",
+        b"GET /mcp HTTP/9.9\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nContent-Length: 8\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        &whole[..whole.len() / 2],
+        &whole[..whole.len() - 1],
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(guarded.at).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest).await;
+        assert!(!rest.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&rest));
+    }
+    // Two in one breath are two.
+    let mut stream = tokio::net::TcpStream::connect(guarded.at).await.unwrap();
+    stream.write_all(&[&whole[..], &whole[..]].concat()).await.unwrap();
+    let mut stream = tokio::io::BufReader::new(stream);
+    for _ in 0..2 {
+        let mut response = Response::of(stream).await;
+        assert_eq!((response.status, response.answer().await["id"].clone()), (200, json!(1)));
+        stream = response.rest();
+    }
+    guarded.end().await;
+}
+
+#[tokio::test]
 async fn a_request_that_says_everything_must_say_it_in_its_headers_too() {
     let counts = Counts::new();
     let guarded = Guarded::new(vec![local("talker", &counts)]).await;

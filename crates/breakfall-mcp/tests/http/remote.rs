@@ -209,6 +209,23 @@ async fn the_way_to_the_same_place_is_followed_and_to_another_never() {
 }
 
 #[tokio::test]
+async fn a_server_without_sessions_is_left_by_who_goes() {
+    let remote = Remote::start("modern").await;
+    let guarded = Guarded::new(vec![remote.server()]).await;
+    let client = guarded.client(MODERN).await;
+    assert_eq!(client.call("echo", json!({ "n": 1 })).await.0, "{\"n\": 1}");
+    let params = json!({ "name": "slow", "arguments": { "steps": 100 },
+        "_meta": { "progressToken": 1 } });
+    let mut call = client.start("tools/call", params).await;
+    assert_eq!(call.message().await.unwrap()["method"], "notifications/progress");
+    drop(call);
+    remote.counts.reach("nobody listens", 1).await;
+    assert_eq!(remote.counts.of("notifications/cancelled"), 0);
+    assert_eq!(remote.counts.of("initialize"), 0);
+    guarded.end().await;
+}
+
+#[tokio::test]
 async fn a_server_of_the_other_era_is_told_to_who_comes() {
     let remote = Remote::start("").await;
     let guarded = Guarded::new(vec![remote.server()]).await;

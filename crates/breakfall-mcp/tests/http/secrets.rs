@@ -1,5 +1,8 @@
 //! What a server is shown reaches nobody else, whatever it does with it.
 
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex};
+
 use breakfall_mcp::{Reach, Servers};
 use serde_json::json;
 
@@ -53,6 +56,60 @@ async fn a_refused_greeting_tells_nobody_what_was_shown() {
     assert!(!text.contains(&secret()), "{text}");
     // And the session that came to nothing is gone.
     guarded.end().await;
+}
+
+/// Keeps what is logged.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Words<'l>(&'l mut String);
+        impl tracing::field::Visit for Words<'_> {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn Debug) {
+                let _ = writeln!(self.0, "{field} {value:?}");
+            }
+        }
+        event.record(&mut Words(&mut self.0.lock().unwrap()));
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn no_log_tells_what_was_shown() {
+    let log = Log::default();
+    let logged = tracing::subscriber::set_default(log.clone());
+    let shown = format!("Bearer {}", secret());
+    for modes in ["", "locked"] {
+        let mut remote = Remote::start(modes).await;
+        let guarded = Guarded::new(vec![remote.with(&[("Authorization", &shown)])]).await;
+        let client = Client { at: guarded.at, session: None, version: OLD, next: 1.into() };
+        if client.post(&client.hello()).await.status == 200 {
+            let client = guarded.client(OLD).await;
+            client.call("refuse", json!({ "status": 500, "body": "$SHOWN" })).await;
+            remote.kill().await;
+            client.call("once", json!({})).await;
+        }
+        guarded.end().await;
+    }
+    drop(logged);
+    let log = log.0.lock().unwrap();
+    assert!(log.contains("Server stopped") && !log.contains(&secret()), "{log}");
 }
 
 #[tokio::test]

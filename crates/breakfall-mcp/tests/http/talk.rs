@@ -134,6 +134,39 @@ async fn progress_and_logs_come_in_the_stream_of_their_call_under_the_clients_to
 }
 
 #[tokio::test]
+async fn nothing_that_comes_before_an_answer_is_lost_behind_it() {
+    let (guarded, _counts) = talker().await;
+    for version in [OLD, NEWEST] {
+        let client = guarded.client(version).await;
+        let mut call = client.calling("talk", json!({ "times": 500 })).await;
+        for number in 0..500 {
+            let logged = call.message().await.unwrap();
+            assert_eq!(logged["params"]["data"], format!("{number} "));
+        }
+        assert_eq!(said(&call.answer().await).0, "said");
+    }
+    guarded.end().await;
+}
+
+#[tokio::test]
+async fn who_takes_no_events_is_asked_where_it_listens() {
+    let (guarded, _counts) = talker().await;
+    let client = guarded.client(NEWEST).await;
+    let mut listening = client.listen(None).await;
+    let ask = json!({ "name": "ask", "arguments": {} });
+    let message = client.request(&json!(1), "tools/call", ask);
+    let bytes = client.bytes(&message, &[("Accept", "application/json")]);
+    let (answer, ()) =
+        tokio::join!(async { sent(guarded.at, &bytes).await.answer().await }, async {
+            let question = listening.message().await.unwrap();
+            let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": {} });
+            assert_eq!(client.post(&answer).await.status, 202);
+        });
+    assert_eq!(said(&answer).0, "answered: {}");
+    guarded.end().await;
+}
+
+#[tokio::test]
 async fn a_call_that_the_client_cancels_is_over_and_the_server_is_told() {
     let (guarded, counts) = talker().await;
     for version in [OLD, NEWEST] {

@@ -90,6 +90,11 @@ impl Response {
         response
     }
 
+    /// The connection, behind what was read.
+    pub(crate) fn rest(self) -> BufReader<TcpStream> {
+        self.from
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

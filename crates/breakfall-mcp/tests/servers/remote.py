@@ -7,7 +7,7 @@ A mode, separated by commas: `forgetful` says 400 to who it does not know, as re
 `strict` wants to be told that the client is ready, and takes its time with that; `listening` has a
 stream for what belongs to no request, `dropping` one that it drops at once; `slash` moves everybody
 to `/mcp/`, `found` does in the way that makes a GET of a POST; `away=PORT` to another place;
-`unsaid` has no sessions; `locked` refuses who does not show a token, and says what it saw."""
+`unsaid` has no sessions; `modern` wants none; `locked` refuses who does not show a token, and says what it saw."""
 
 import json
 import os
@@ -110,7 +110,7 @@ class Handler(BaseHTTPRequestHandler):
         return False
 
     def known(self):
-        if "unsaid" in MODES or self.headers.get("mcp-session-id") in SESSIONS:
+        if "unsaid" in MODES or "modern" in MODES or self.headers.get("mcp-session-id") in SESSIONS:
             return True
         if "forgetful" in MODES:
             self.error(400, -32000, "Bad Request: No valid session ID provided")
@@ -135,6 +135,8 @@ class Handler(BaseHTTPRequestHandler):
         count(method or "answer")
         if method == "initialize":
             return self.greeted(id, message["params"])
+        if method == "server/discover" and "modern" in MODES:
+            return self.answer(id, result={"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
         if not self.known():
             return
         session = SESSIONS.get(self.headers.get("mcp-session-id"), {})
@@ -251,10 +253,13 @@ class Handler(BaseHTTPRequestHandler):
     def call_slow(self, id, arguments, params):
         token = params.get("_meta", {}).get("progressToken")
         self.stream()
-        for step in range(3):
+        for step in range(arguments.get("steps", 3)):
             time.sleep(arguments.get("step", 0.05))
             progress = {"progressToken": token, "progress": step}
-            self.event({"method": "notifications/progress", "params": progress})
+            try:
+                self.event({"method": "notifications/progress", "params": progress})
+            except OSError:
+                return count("nobody listens")
         self.event({"id": id, "result": text("done slowly")})
         self.ends()
 
