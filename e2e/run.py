@@ -108,16 +108,17 @@ class Driver:
 
 
 def striker(root, program, restart):
-    """What signals the server below a process. Waits for it, because a guard may be starting it
-    again."""
+    """What signals the server below a process, and its twin where the guard has one for clients of
+    the other era. Waits for it, because a guard may be starting it again."""
 
     def strike(number):
         until = time.monotonic() + restart
-        while (pid := processes.server(root, program)) is None:
+        while not (found := processes.servers(root, program)):
             if time.monotonic() > until:
                 return False
             time.sleep(0.05)
-        os.kill(pid, number)
+        for pid in found:
+            os.kill(pid, number)
         return True
 
     return strike

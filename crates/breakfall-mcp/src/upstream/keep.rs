@@ -33,7 +33,7 @@ const REFILL: Duration = Duration::from_secs(2);
 
 /// How long a server at an address that was up is waited for, and how often it is looked for:
 /// whoever keeps it may be starting it again.
-const RETURNING: Duration = Duration::from_secs(3);
+const RETURNING: Duration = Duration::from_secs(5);
 const LOOKING: Duration = Duration::from_millis(50);
 
 /// The waits for a server that does not even start.

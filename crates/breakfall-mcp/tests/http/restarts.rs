@@ -43,7 +43,7 @@ async fn a_request_that_works_outlives_the_session_of_its_neighbour() {
 
 #[tokio::test]
 async fn a_server_that_dies_in_a_call_is_told_of_at_once_and_its_next_life_is_not_noticed() {
-    for modes in ["", "forgetful", "listening", "unsaid"] {
+    for modes in ["forgetful", "listening", "unsaid"] {
         let mut remote = Remote::start(modes).await;
         let guarded = Guarded::new(vec![remote.server()]).await;
         let client = guarded.client(OLD).await;
@@ -92,14 +92,14 @@ async fn a_call_waits_for_a_server_that_is_being_started_again() {
 async fn a_server_that_was_away_for_long_is_found_by_the_first_who_asks() {
     let mut remote = Remote::start("").await;
     let guarded = Guarded::new(vec![remote.server()]).await;
-    let client = guarded.client(NEWEST).await;
     remote.kill().await;
-    // By now it is tried seldom: every four seconds.
+    let client = guarded.client(NEWEST).await;
+    // Who asks finds that it is not there, at once.
     let began = Instant::now();
-    while began.elapsed() < Duration::from_millis(3600) {
-        assert!(client.call("echo", json!({})).await.1);
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    assert!(client.call("echo", json!({})).await.1);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    // By now it is tried seldom: the next time in two seconds.
+    tokio::time::sleep(Duration::from_millis(1700)).await;
     remote.restart().await;
     let began = Instant::now();
     let (text, is_error) = client.call("once", json!({})).await;

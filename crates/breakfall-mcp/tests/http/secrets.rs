@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use breakfall_mcp::{Reach, Servers};
 use serde_json::json;
 
-use crate::guarded::{Client, Guarded, NEWEST, OLD, Remote};
+use crate::guarded::{Client, Counts, Guarded, NEWEST, OLD, Remote, local};
 
 /// Nothing that looks like a secret: only who knows it can find it.
 fn secret() -> String {
@@ -95,21 +95,20 @@ async fn no_log_tells_what_was_shown() {
     let log = Log::default();
     let logged = tracing::subscriber::set_default(log.clone());
     let shown = format!("Bearer {}", secret());
-    for modes in ["", "locked"] {
-        let mut remote = Remote::start(modes).await;
-        let guarded = Guarded::new(vec![remote.with(&[("Authorization", &shown)])]).await;
-        let client = Client { at: guarded.at, session: None, version: OLD, next: 1.into() };
-        if client.post(&client.hello()).await.status == 200 {
-            let client = guarded.client(OLD).await;
-            client.call("refuse", json!({ "status": 500, "body": "$SHOWN" })).await;
-            remote.kill().await;
-            client.call("once", json!({})).await;
-        }
-        guarded.end().await;
-    }
+    let (counts, remote) = (Counts::new(), Remote::start("locked").await);
+    let locked = remote.with(&[("Authorization", &shown)]);
+    let guarded = Guarded::new(vec![locked, local("talker", &counts)]).await;
+    let client = guarded.client(OLD).await;
+    assert!(client.call("remote__echo", json!({})).await.1);
+    guarded.end().await;
+    let remote = Remote::start("").await;
+    let guarded = Guarded::new(vec![remote.with(&[("Authorization", &shown)])]).await;
+    let client = guarded.client(OLD).await;
+    client.call("refuse", json!({ "status": 500, "body": "$SHOWN" })).await;
+    guarded.end().await;
     drop(logged);
     let log = log.0.lock().unwrap();
-    assert!(log.contains("Server stopped") && !log.contains(&secret()), "{log}");
+    assert!(log.contains("no such token") && !log.contains(&secret()), "{log}");
 }
 
 #[tokio::test]
