@@ -22,6 +22,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 
+use accepting::Run;
 use clients::{Client, Clients};
 use head::{host, is_same, text, whole};
 use respond::{Connected, Ending, respond, standing};
@@ -172,6 +173,7 @@ impl Door {
 
     async fn post(self: Arc<Self>, request: Request) -> Response {
         let (parts, body) = request.into_parts();
+        let run = parts.extensions.get::<Run>().map(|run| Arc::clone(&run.0));
         let headers = parts.headers;
         let kind = text(&headers, &CONTENT_TYPE).unwrap_or_default();
         if bare(kind) != "application/json" {
@@ -199,7 +201,8 @@ impl Door {
             Message::Request { id, method, params }
                 if !is_legacy || Era::of(params.as_deref()) == Era::Modern =>
             {
-                self.modern(headers, id, method, params).await
+                let origin = Origin::new(id, Era::Modern).with(headers).in_run(run);
+                self.modern(origin, method, params).await
             }
             Message::Request { id, method, params } if method == "initialize" => {
                 self.initialize(headers, id, method, params).await
@@ -229,31 +232,31 @@ impl Door {
     /// A request that says everything itself.
     async fn modern(
         &self,
-        headers: HeaderMap,
-        id: Box<RawValue>,
+        origin: Origin,
         method: String,
         params: Option<Box<RawValue>>,
     ) -> Response {
+        let id = &origin.id;
         if !era::is_whole(params.as_deref()) {
             let words = "`params._meta` must name `io.modelcontextprotocol/protocolVersion` and \
                 `io.modelcontextprotocol/clientCapabilities`";
-            return refused_request(StatusCode::BAD_REQUEST, &id, -32602, words);
+            return refused_request(StatusCode::BAD_REQUEST, id, -32602, words);
         }
         let client = match self.clients.shared() {
             Ok(client) => client,
-            Err(error) => return failed(&id, &error),
+            Err(error) => return failed(id, &error),
         };
         if client.is_full() {
-            return full(&id);
+            return full(id);
         }
         let session = &client.session;
         let parameters = session.parameters(&method, params.as_deref());
-        if let Some(why) = headers::mismatch(&headers, &method, params.as_deref(), &parameters) {
-            return refused_request(StatusCode::BAD_REQUEST, &id, headers::MISMATCH, &why);
+        let said = &origin.headers;
+        if let Some(why) = headers::mismatch(said, &method, params.as_deref(), &parameters) {
+            return refused_request(StatusCode::BAD_REQUEST, id, headers::MISMATCH, &why);
         }
         let stream = self.stream();
-        let origin = Origin::new(id, Era::Modern).streamed(Arc::clone(&stream), headers);
-        let origin = Arc::new(origin);
+        let origin = origin.to(&stream);
         let number = session.asked(Arc::clone(&origin), method, params);
         // Who closes the connection does not want the answer any more.
         let ending = Ending::Stops { session: Arc::clone(session), number };
@@ -274,8 +277,7 @@ impl Door {
         };
         let mut unanswered = Unanswered { door: Arc::clone(&self), name: Some(name.clone()) };
         let stream = self.stream();
-        let origin = Origin::new(id, Era::Legacy).streamed(Arc::clone(&stream), headers);
-        let origin = Arc::new(origin);
+        let origin = Origin::new(id, Era::Legacy).with(headers).to(&stream);
         client.session.asked(Arc::clone(&origin), method, params);
         let mut response = respond(&origin, &stream, Ending::None, None).await;
         if response.status().is_success()
@@ -305,8 +307,7 @@ impl Door {
                     client.keep(Arc::clone(&stream));
                     if session.is_remote() { IN_A_MOMENT } else { AT_ONCE }
                 });
-                let origin = Origin::new(id, Era::Legacy).streamed(Arc::clone(&stream), headers);
-                let origin = Arc::new(origin);
+                let origin = Origin::new(id, Era::Legacy).with(headers).to(&stream);
                 session.asked(Arc::clone(&origin), method, params);
                 let ending = Ending::Leaves(Connected::new(&client));
                 respond(&origin, &stream, ending, opens_after).await

@@ -19,6 +19,8 @@ pub(crate) struct Origin {
     /// Where its answer and all that belongs to it goes; nothing where client and guard have one
     /// line between them.
     pub(crate) stream: Option<Arc<Stream>>,
+    /// The run that it belongs to, where a session is not one.
+    pub(crate) run: Option<Arc<str>>,
     /// The headers it came with.
     pub(crate) headers: HeaderMap,
     /// How an HTTP server refused it, the last time.
@@ -44,17 +46,28 @@ impl Origin {
             id,
             era,
             stream: None,
+            run: None,
             headers: HeaderMap::new(),
             refusal: Mutex::default(),
             acknowledged: AtomicBool::new(false),
         }
     }
 
-    /// A request that came by itself, in a stream of its own.
-    pub(crate) fn streamed(mut self, stream: Arc<Stream>, headers: HeaderMap) -> Self {
-        self.stream = Some(stream);
+    /// A request that came by itself, with headers.
+    pub(crate) fn with(mut self, headers: HeaderMap) -> Self {
         self.headers = headers;
         self
+    }
+
+    pub(crate) fn in_run(mut self, run: Option<Arc<str>>) -> Self {
+        self.run = run;
+        self
+    }
+
+    /// One that has a stream of its own.
+    pub(crate) fn to(mut self, stream: &Arc<Stream>) -> Arc<Self> {
+        self.stream = Some(Arc::clone(stream));
+        Arc::new(self)
     }
 
     pub(crate) fn is_refused(&self, refusal: Refusal) {

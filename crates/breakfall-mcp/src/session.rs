@@ -207,7 +207,8 @@ impl Session {
         let continued = |name: &&str| fields.get(name).is_some();
         let is_continued = ["requestState", "inputResponses"].iter().any(continued);
         let request = Request { fields, origin: Arc::clone(origin) };
-        let call = Call::new(origin.id.get(), &tool, arguments).with(request);
+        let mut call = Call::new(origin.id.get(), &tool, arguments).with(request);
+        call.run = origin.run.clone();
         if let Some(lost) = self.not_there(&tool).await {
             let reply = self.guard.refuse(call, tools::failure(lost));
             return Some(tools::answer(&reply, origin.era, is_continued));

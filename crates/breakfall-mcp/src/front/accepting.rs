@@ -1,9 +1,10 @@
 //! Connections, within bounds: so many at once, and none that is opened and says nothing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -15,6 +16,17 @@ pub(super) const MOST: usize = 1024;
 
 /// How long a request may take to say what it is, and a connection may be open between two.
 pub(super) const HEAD: Duration = Duration::from_secs(30);
+
+/// What a connection is to the guard: whoever has no session goes in circles only there.
+#[derive(Clone)]
+pub(super) struct Run(pub(super) Arc<str>);
+
+impl Run {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(format!("connection {}", NEXT.fetch_add(1, Ordering::Relaxed)).into())
+    }
+}
 
 /// How long it is waited where the system has no more connections to give.
 const SHORT: Duration = Duration::from_millis(100);
@@ -33,7 +45,7 @@ pub(super) async fn accept(listener: TcpListener, router: Router, most: usize, h
             }
         };
         let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
+        let service = TowerToHyperService::new(router.clone().layer(Extension(Run::new())));
         tokio::spawn(async move {
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(head);

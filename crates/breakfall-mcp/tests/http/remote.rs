@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use crate::guarded::{Counts, Guarded, MODERN, NEWEST, OLD, Remote, guard, local, said};
+use crate::wire::Response;
 
 #[tokio::test]
 async fn a_server_that_wants_to_hear_that_the_client_is_ready_hears_it_first() {
@@ -205,6 +206,30 @@ async fn the_way_to_the_same_place_is_followed_and_to_another_never() {
     let client = guarded.client(NEWEST).await;
     assert!(client.call("echo", json!({})).await.1);
     assert_eq!(found.counts.of("get"), 0);
+    guarded.end().await;
+}
+
+#[tokio::test]
+async fn who_goes_in_circles_without_a_session_goes_alone() {
+    let remote = Remote::start("modern").await;
+    let guarded = Guarded::new(vec![remote.server()]).await;
+    let client = guarded.client(MODERN).await;
+    let params = json!({ "name": "refuse", "arguments": { "status": 500 } });
+    let bytes = client.bytes(&client.request(&json!(1), "tools/call", params), &[]);
+    let mut stream = tokio::net::TcpStream::connect(guarded.at).await.unwrap();
+    let mut texts = Vec::new();
+    for _ in 0..8 {
+        stream.write_all(&bytes).await.unwrap();
+        let mut response = Response::of(BufReader::new(stream)).await;
+        texts.push(said(&response.answer().await).0);
+        stream = response.rest().into_inner();
+    }
+    assert!(texts[2].contains("3rd time"), "{texts:?}");
+    let ran = remote.counts.of("refuse");
+    assert!(ran < 8, "{ran}");
+    // Who comes for the first time is told so.
+    let (text, _) = client.call("refuse", json!({ "status": 500 })).await;
+    assert_eq!(text, texts[0]);
     guarded.end().await;
 }
 
