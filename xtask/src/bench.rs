@@ -1,10 +1,8 @@
 //! The benches, as ratios: times differ from machine to machine and from hour to hour.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
 
-use crate::{Failed, cargo};
+use crate::{Failed, cargo, target};
 
 /// Each row with the row it is compared to.
 const ROWS: &[(&str, &str)] = &[
@@ -51,16 +49,4 @@ fn median(row: &str, group: &str) -> Result<f64, Failed> {
         .ok()
         .and_then(|estimates| estimates["median"]["point_estimate"].as_f64())
         .ok_or_else(|| format!("no median in {}", path.display()))
-}
-
-/// Where cargo builds, however it was told.
-fn target() -> PathBuf {
-    let told =
-        std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["metadata", "--no-deps", "--format-version", "1"])
-            .output();
-    told.ok()
-        .and_then(|told| serde_json::from_slice::<Value>(&told.stdout).ok())
-        .and_then(|told| told["target_directory"].as_str().map(PathBuf::from))
-        .unwrap_or_else(|| "target".into())
 }

@@ -3,20 +3,26 @@
 
 mod bench;
 mod corpus;
+mod e2e;
 mod fuzz;
 mod servers;
 mod test;
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+
+use serde_json::Value;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test           format, clippy, documentation, tests, a short fuzz: everything that must hold
+  test           format, clippy, documentation, a short fuzz, the guard between real servers and
+                 real clients, tests: everything that must hold
   bench          the benches, as ratios to a bare call
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
   fuzz [SECONDS] fuzz each target for this long (60)
+  e2e            the guard between real servers and every real client
   servers        install the real MCP servers and clients that the guard is tried on";
 
 /// What went wrong, for the person at the terminal.
@@ -35,6 +41,7 @@ fn main() -> ExitCode {
             Ok(seconds) => fuzz::fuzz(seconds),
             Err(_) => Err(format!("`{seconds}` is not a number of seconds")),
         },
+        ["e2e"] => e2e::e2e(true),
         ["servers"] => servers::servers(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -60,4 +67,15 @@ fn cargo(step: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result
         .status()
         .map_err(|error| format!("{step}: cargo did not start: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{step} failed ({status})")) }
+}
+
+/// Where cargo builds, however it was told.
+fn target() -> PathBuf {
+    let told = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output();
+    told.ok()
+        .and_then(|told| serde_json::from_slice::<Value>(&told.stdout).ok())
+        .and_then(|told| told["target_directory"].as_str().map(PathBuf::from))
+        .unwrap_or_else(|| "target".into())
 }

@@ -1,6 +1,6 @@
 //! Everything that must hold before a change lands.
 
-use crate::{Failed, cargo, fuzz};
+use crate::{Failed, cargo, e2e, fuzz};
 
 /// How many seconds each fuzz target runs.
 const FUZZED: u32 = 15;
@@ -19,6 +19,7 @@ pub(crate) fn test() -> Result<(), Failed> {
         &[("RUSTDOCFLAGS", "--deny warnings")],
     )?;
     fuzz::fuzz(FUZZED)?;
+    e2e::e2e(false)?;
     // A backtrace for each failure that a test provokes costs more than the test.
     cargo(
         "tests",

@@ -218,6 +218,7 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     let what =
         if names.is_empty() { "the files of this directory".to_owned() } else { names.join(", ") };
     eprintln!("Guarding {what} at {url}\n");
+    let typed = typed_behind_the_command();
     eprintln!("For a client that takes an address:\n");
     let headers = if has_token {
         format!(", \"headers\": {{ \"Authorization\": \"Bearer ${{{TOKEN}}}\" }}")
@@ -228,9 +229,19 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
         "  {{ \"mcpServers\": {{ \"breakfall\": {{ \"type\": \"http\", \"url\": \"{url}\"{headers} }} }} }}\n"
     );
     let (tool, of) = match names {
-        [] => ("list_files '{}'".to_owned(), String::new()),
-        _ => ("TOOL '{…}'".to_owned(), typed_behind_the_command()),
+        [] => ("list_files '{}'", ""),
+        _ => ("TOOL '{…}'", typed.as_str()),
     };
+    if let Ok(program) = std::env::current_exe() {
+        let words = ["guard"].into_iter().chain(typed.split_whitespace());
+        let words: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
+        eprintln!("For one that starts its servers itself:\n");
+        eprintln!(
+            "  {{ \"mcpServers\": {{ \"breakfall\": {{ \"command\": \"{}\", \"args\": [{}] }} }} }}\n",
+            program.display(),
+            words.join(", ")
+        );
+    }
     eprintln!("To try it from another terminal:\n");
     eprintln!("  breakfall tools{of}");
     eprintln!("  breakfall call {tool}{of}\n");

@@ -78,6 +78,12 @@ impl Session {
         if self.is_prefixed() { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
     }
 
+    /// The server whose key a name begins with: of two, the longer key.
+    fn owner(&self, name: &str) -> Option<&Arc<Upstream>> {
+        let fitting = self.upstreams.iter().filter(|it| name.starts_with(&self.prefix(it)));
+        fitting.max_by_key(|upstream| upstream.key.len())
+    }
+
     fn upstream(&self, key: &str) -> Option<&Arc<Upstream>> {
         self.upstreams.iter().find(|upstream| upstream.key == key)
     }
@@ -242,10 +248,7 @@ impl Session {
         if self.guard.toolbox().knows(tool) {
             return None;
         }
-        let of_tool = |upstream: &&Arc<Upstream>| {
-            !self.is_prefixed() || tool.starts_with(&self.prefix(upstream))
-        };
-        for upstream in self.upstreams.iter().filter(of_tool) {
+        if let Some(upstream) = self.owner(tool) {
             if let Err(lost) = upstream.connected(LISTING).await {
                 return Some(lost);
             }

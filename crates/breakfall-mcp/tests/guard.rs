@@ -335,3 +335,24 @@ async fn the_last_request_of_a_client_that_leaves_is_answered() {
     let answer = Client::new(Policy::default()).await.last("tools/list").await;
     assert!(answer["result"]["tools"].is_array(), "{answer}");
 }
+
+/// Seen with the inspector's load, where the first kill came before the first greeting.
+#[tokio::test]
+async fn a_server_killed_while_it_starts_is_started_anew_and_nobody_notices() {
+    let counts = counts_file();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/wild.py");
+    let dies_first = "import os, runpy, signal, sys\n\
+        first = not os.path.exists(sys.argv[1])\n\
+        open(sys.argv[1], 'a').write('start\\n')\n\
+        if first: os.kill(os.getpid(), signal.SIGKILL)\n\
+        sys.argv = [sys.argv[2], sys.argv[1]]\n\
+        runpy.run_path(sys.argv[0], run_name='__main__')\n";
+    let arguments = ["-c", dies_first, &counts.display().to_string(), script];
+    let arguments = arguments.iter().map(|&word| word.to_owned()).collect();
+    let server = started("wild", "python3", arguments, BTreeMap::new());
+    let mut client = Client::of(vec![server], guard(Policy::default()), counts).await;
+    let (text, is_error) = client.call("echo", json!({ "n": 1 })).await;
+    assert_eq!((text.as_str(), is_error), (r#"{"n": 1}"#, false));
+    assert_eq!(client.counted("start"), 2);
+    client.leave().await;
+}

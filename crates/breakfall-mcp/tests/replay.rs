@@ -1,6 +1,8 @@
 //! Real servers, played again from what they once said: what the client reads through the guard.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use breakfall::{Checking, Guard, Policy};
@@ -86,17 +88,12 @@ async fn played(recording: &Path) -> String {
         let arguments = params.get("arguments").map_or("nothing".to_owned(), Value::to_string);
         let is_error = answer["result"]["isError"] == true;
         let blocks = answer["result"]["content"].as_array().unwrap();
-        told += &format!(
-            "# {} with {arguments}: {}\n",
-            params["name"].as_str().unwrap_or("?"),
-            if is_error { "error" } else { "success" }
-        );
+        let name = params["name"].as_str().unwrap_or("?");
+        let outcome = if is_error { "error" } else { "success" };
+        writeln!(told, "# {name} with {arguments}: {outcome}").unwrap();
         for block in blocks {
-            match block["text"].as_str() {
-                Some(text) => told += text,
-                None => told += &format!("[{}]", block["type"].as_str().unwrap_or("?")),
-            }
-            told.push('\n');
+            let said = block["text"].as_str().or_else(|| block["type"].as_str());
+            writeln!(told, "{}", said.unwrap_or("?")).unwrap();
         }
         told.push('\n');
     }

@@ -117,6 +117,9 @@ impl Guard {
         let raw = raw?;
         let slot =
             self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw)))?;
+        if substitute.is_none() {
+            trail.upstream.clone_from(&slot.entry.spec.upstream);
+        }
         self.runs.admit(call, tool)?;
         let policy = self.policy(tool);
         let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;

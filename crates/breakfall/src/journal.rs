@@ -115,6 +115,7 @@ impl OpenRecord<'_> {
                 || bounded(&self.call.tool, 128).to_owned(),
                 |failure| failure.tool.clone(),
             ),
+            upstream: trail.upstream,
             started: SystemTime::now() - took,
             took,
             ending,

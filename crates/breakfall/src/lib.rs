@@ -63,6 +63,8 @@ pub mod guides {
     pub mod secrets {}
     #[doc = include_str!("../../../docs/holding-out.md")]
     pub mod holding_out {}
+    #[doc = include_str!("../../../docs/mcp.md")]
+    pub mod mcp {}
 }
 
 pub use breakfall_macros::tool;

@@ -125,7 +125,7 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// The upstream it belongs to, whose breaker, places and budget it shares.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub upstream: Option<String>,
+    pub upstream: Option<Arc<str>>,
 }
 
 impl ToolSpec {
@@ -153,7 +153,7 @@ impl ToolSpec {
     }
 
     /// Says to which upstream it belongs.
-    pub fn upstream(mut self, upstream: impl Into<String>) -> Self {
+    pub fn upstream(mut self, upstream: impl Into<Arc<str>>) -> Self {
         self.upstream = Some(upstream.into());
         self
     }
@@ -194,7 +194,7 @@ impl Entry {
     }
 
     /// Says to which upstream it belongs.
-    pub fn upstream(mut self, upstream: impl Into<String>) -> Self {
+    pub fn upstream(mut self, upstream: impl Into<Arc<str>>) -> Self {
         self.spec.upstream = Some(upstream.into());
         self
     }

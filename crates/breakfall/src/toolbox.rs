@@ -262,7 +262,7 @@ impl Toolbox {
     }
 
     /// The upstream that a tool belongs to.
-    pub(crate) fn upstream_of(&self, name: &str) -> Option<String> {
+    pub(crate) fn upstream_of(&self, name: &str) -> Option<Arc<str>> {
         self.tools.load().get(name).and_then(|slot| slot.entry.spec.upstream.clone())
     }
 

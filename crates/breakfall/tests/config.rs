@@ -222,10 +222,14 @@ async fn the_environment_stands_above_the_file() {
 
 #[test]
 fn what_the_guide_shows_is_usable() {
-    let guide = include_str!("../../../docs/configuration.md");
-    let shown: Vec<&str> =
-        guide.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(shown.len() > 4);
+    let guides =
+        [include_str!("../../../docs/configuration.md"), include_str!("../../../docs/mcp.md")];
+    let shown: Vec<&str> = guides
+        .iter()
+        .flat_map(|guide| guide.split("```toml\n").skip(1))
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert!(shown.len() > 6);
     for text in shown {
         config(text);
     }

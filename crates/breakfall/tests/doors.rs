@@ -66,9 +66,10 @@ async fn the_words_of_a_tool_are_read_and_quoted() {
             FailureKind::NotFound,
             Some("/srv/nope.txt"),
         ),
+        // A tool that was found and called exists: its server lacks it now.
         (
             Failure::told("Unknown tool: nope").json_rpc_code_is(-32602),
-            FailureKind::UnknownTool,
+            FailureKind::Unavailable,
             None,
         ),
         (Failure::gone("end of stream"), FailureKind::Network, None),

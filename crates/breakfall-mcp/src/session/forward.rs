@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{SEPARATOR, Session};
+use super::Session;
 use crate::fields::{Fields, raw};
 use crate::message::{Answer, LOST, error, notification};
 use crate::origin::Origin;
@@ -62,12 +62,16 @@ impl Session {
         }
         let mut fields = Fields::of(params);
         if method == "prompts/get"
-            && let Some(name) = fields.text("name")
-            && let Some((key, rest)) = name.split_once(SEPARATOR)
-            && let Some(upstream) = self.upstream(key)
+            && let Some(upstream) = self.owner_of_the_name(&mut fields)
         {
-            fields.set("name", raw(&rest));
             return self.passed(upstream, origin, method, Some(&fields.raw())).await;
+        }
+        if method == "completion/complete" {
+            let mut about = Fields::of(fields.get("ref"));
+            if let Some(upstream) = self.owner_of_the_name(&mut about) {
+                fields.set("ref", about.raw());
+                return self.passed(upstream, origin, method, Some(&fields.raw())).await;
+            }
         }
         // Whose it is nobody tells: the first that knows it answers.
         let mut refused = None;
@@ -80,6 +84,14 @@ impl Session {
             }
         }
         refused.unwrap_or_else(|| error(-32601, "no server is configured"))
+    }
+
+    /// Whose prompt is named in these fields, which then name it as its server does.
+    fn owner_of_the_name(&self, fields: &mut Fields) -> Option<&Arc<Upstream>> {
+        let name = fields.text("name")?;
+        let upstream = self.owner(&name)?;
+        fields.set("name", raw(&&name[self.prefix(upstream).len()..]));
+        Some(upstream)
     }
 
     async fn passed(

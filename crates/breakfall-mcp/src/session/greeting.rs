@@ -12,7 +12,7 @@ use crate::headers::Parameter;
 use crate::message::Answer;
 use crate::origin::Origin;
 use crate::tools;
-use crate::upstream::{Hello, Lost, Upstream, locked};
+use crate::upstream::{Hello, Lost, locked};
 
 impl Session {
     /// Whether a single server stands behind us, at an address.
@@ -63,8 +63,7 @@ impl Session {
             return none();
         }
         let name = Fields::of(params).text("name").unwrap_or_default();
-        let of_tool = |upstream: &&Arc<Upstream>| name.starts_with(&self.prefix(upstream));
-        match self.upstreams.iter().find(of_tool) {
+        match self.owner(&name) {
             Some(upstream) if !upstream.is_remote() || self.is_prefixed() => {
                 upstream.parameters(&name[self.prefix(upstream).len()..])
             }

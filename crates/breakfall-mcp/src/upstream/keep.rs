@@ -1,5 +1,6 @@
 //! Keeps a server alive.
 
+use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -39,6 +40,9 @@ const LOOKING: Duration = Duration::from_millis(50);
 /// The waits for a server that does not even start.
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_mins(1);
+
+/// The signals with which a process is ended by others.
+const KILLED: [i32; 2] = [9, 15];
 
 /// How long the last words of a server are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(20);
@@ -126,7 +130,7 @@ impl Store {
     }
 }
 
-/// One life of a server: why it ended, and whether it had ever been up.
+/// One life of a server: why it ended, and whether it had been up, or would have been.
 async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>>) -> (Lost, bool) {
     let began = Instant::now();
     let life = match Life::begin(upstream) {
@@ -137,6 +141,7 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
     let mut ending = upstream.ending.subscribe();
     let mut refusal = None;
     let mut was_up = false;
+    let mut has_died = false;
     loop {
         let Some(hello) = said.borrow_and_update().clone() else { break };
         let greeted = tokio::select! {
@@ -146,7 +151,10 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
         let foreign = match greeted {
             Ok(()) => None,
             Err(Cold::Foreign(said)) => Some(said),
-            Err(Cold::Died) => break,
+            Err(Cold::Died) => {
+                has_died = true;
+                break;
+            }
             Err(Cold::Refused(lost)) => {
                 refusal = Some(lost);
                 break;
@@ -182,8 +190,10 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
         // From now on requests wait for the next life.
         upstream.link.send_replace(Link::Starting);
     }
-    let why = life.end().await;
-    (refusal.unwrap_or(Lost::NotSent(why)), was_up)
+    let (why, signal) = life.end().await;
+    // Who is killed while he starts would have been up.
+    let was_killed = has_died && signal.is_some_and(|signal| KILLED.contains(&signal));
+    (refusal.unwrap_or(Lost::NotSent(why)), was_up || was_killed)
 }
 
 /// What a server is while it is there.
@@ -238,8 +248,8 @@ impl Life {
         Some(AbortOnDrop(listening.abort_handle()))
     }
 
-    /// Ends what is left of it and tells what is known of its end.
-    async fn end(self) -> String {
+    /// Ends what is left of it and tells what is known of its end, and which signal ended it.
+    async fn end(self) -> (String, Option<i32>) {
         let connection = &self.connection;
         let Some(child) = self.child else {
             // What is under way where nothing new is asked goes on.
@@ -249,7 +259,7 @@ impl Life {
                 http.farewell().await;
                 connection.is_gone("its session ended".to_owned());
             }
-            return connection.fate();
+            return (connection.fate(), None);
         };
         let stderr = child.stderr.clone();
         connection.shut();
@@ -257,7 +267,7 @@ impl Life {
         let status = child.end().await;
         let what =
             status.map_or_else(|| "it could not be ended".to_owned(), |status| status.to_string());
-        tell(&what, &stderr.text())
+        (tell(&what, &stderr.text()), status.and_then(|status| status.signal()))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was tried for a call, for its record.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,6 +16,8 @@ const TOLD: usize = 32;
 pub(crate) struct Trail {
     /// How many attempts reached a tool.
     pub(crate) attempts: u32,
+    /// The upstream of the tool that was called.
+    pub(crate) upstream: Option<Arc<str>>,
     /// Attempts that failed, one by one.
     pub(crate) tries: Vec<Try>,
     /// An attempt runs whose end is not known; what it does.

@@ -1,6 +1,7 @@
 //! Which policy holds for a tool: built in, `[defaults]`, the upstream's, the tool's own.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::file::{CallTable, ToolTable, UpstreamTable};
 use crate::Policy;
@@ -16,11 +17,11 @@ pub(crate) struct Policies {
 
 impl Policies {
     /// The policy of a tool. Its upstream is asked for only where that makes a difference.
-    pub(crate) fn of(&self, tool: &str, upstream: impl FnOnce() -> Option<String>) -> &Policy {
+    pub(crate) fn of(&self, tool: &str, upstream: impl FnOnce() -> Option<Arc<str>>) -> &Policy {
         let policies = if self.upstreams.is_empty() {
             self
         } else {
-            upstream().and_then(|name| self.upstreams.get(&name)).unwrap_or(self)
+            upstream().and_then(|name| self.upstreams.get(&*name)).unwrap_or(self)
         };
         policies.tools.get(tool).unwrap_or(&policies.all)
     }

@@ -65,7 +65,11 @@ fn the_example_shows_the_defaults() {
     let config = example();
     let policies = config.policies(Policies::default());
     let of = |tool: &str, upstream: &str| {
-        policies.of(tool, || Some(upstream.to_owned()).filter(|name| !name.is_empty())).clone()
+        policies
+            .of(tool, || {
+                Some(upstream.into()).filter(|name: &std::sync::Arc<str>| !name.is_empty())
+            })
+            .clone()
     };
     assert_eq!(of("any", ""), Policy::default());
     assert_eq!(of("any", "github"), Policy::default());
@@ -126,7 +130,7 @@ fn the_nearer_table_decides() {
     let seconds = |policy: &Policy| {
         (policy.attempt_timeout.as_secs(), policy.total_timeout.as_secs(), policy.max_output_bytes)
     };
-    let up = || Some("up".to_owned());
+    let up = || Some("up".into());
     assert_eq!(seconds(policies.of("any", || None)), (1, 2, 300));
     assert_eq!(policies.of("any", || None).max_argument_bytes, 77);
     assert_eq!(policies.of("any", || None).gate.breaker, None);

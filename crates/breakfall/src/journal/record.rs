@@ -17,6 +17,8 @@ pub struct Record {
     pub run: Option<Arc<str>>,
     /// The name that was called.
     pub tool: String,
+    /// The upstream to which the tool belongs.
+    pub upstream: Option<Arc<str>>,
     /// When it began.
     pub started: SystemTime,
     /// How long it took.

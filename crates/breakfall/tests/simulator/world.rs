@@ -326,7 +326,7 @@ impl World {
             };
             let mut entry = ToolSpec::new(&made.name, "").effect(made.effect).tool(wild);
             if let Some(upstream) = &made.upstream {
-                entry = entry.upstream(upstream);
+                entry = entry.upstream(upstream.as_str());
             }
             if made.isolated {
                 entry = entry.isolated();

@@ -1,0 +1,48 @@
+//! The guard between real servers and real clients.
+
+use std::process::Command;
+
+use crate::{Failed, cargo, servers, target};
+
+/// One of the scripts: what it shows, and its arguments.
+type Script = (&'static str, &'static [&'static str]);
+
+/// Every client there is, in every case.
+const CLIENTS: Script = ("run.py", &[]);
+
+/// The clients that most people have.
+const COMMON: Script =
+    ("run.py", &["--client", "python", "--client", "typescript-1", "--client", "langgraph"]);
+
+const OTHERS: &[Script] = &[
+    ("once.py", &[]),
+    ("orphans.py", &[]),
+    ("pipeline.py", &[]),
+    ("load.py", &[]),
+    ("conformance.py", &[]),
+    ("conformance.py", &["--upstream", "stdio"]),
+];
+
+/// Installs what is needed and runs all of it, with every client or with the common ones.
+pub(crate) fn e2e(every_client: bool) -> Result<(), Failed> {
+    servers::servers()?;
+    cargo("the program", &["build", "--quiet", "--package", "breakfall-cli"], &[])?;
+    let program = target().join("debug/breakfall");
+    let program = program.to_str().ok_or("the target directory is not UTF-8")?;
+    let first = if every_client { CLIENTS } else { COMMON };
+    for (script, arguments) in [first].iter().chain(OTHERS) {
+        println!("== end to end: e2e/{script} {}", arguments.join(" "));
+        let mut command = Command::new("python3");
+        command.arg(format!("e2e/{script}")).args(*arguments).args(["--", program]);
+        // The suite starts the guard itself, on a port.
+        if *script != "conformance.py" {
+            command.args(["guard", "--"]);
+        }
+        let status =
+            command.status().map_err(|error| format!("e2e/{script} did not start: {error}"))?;
+        if !status.success() {
+            return Err(format!("e2e/{script} failed ({status})"));
+        }
+    }
+    Ok(())
+}
