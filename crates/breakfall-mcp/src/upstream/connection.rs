@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use axum::http::HeaderMap;
 use breakfall::BoxFuture;
@@ -18,6 +19,12 @@ use crate::lines::write;
 use crate::message::{Answer, notification, request};
 use crate::origin::{Origin, Refusal};
 use crate::record::{Recording, Way};
+
+/// How long it is waited for a message to arrive.
+const ARRIVING: Duration = Duration::from_secs(2);
+
+/// How much of what a server says to a refusal is told to the developer.
+const TOLD: usize = 500;
 
 /// Why there is no answer.
 #[derive(Clone, Debug)]
@@ -42,7 +49,8 @@ impl Lost {
         match self {
             Self::NotSent(why) | Self::Stale(why) | Self::Gone(why) => why.clone(),
             Self::Refused(refusal) => {
-                format!("it answered with HTTP status {}: {}", refusal.status, refusal.words)
+                let words = &refusal.words[..refusal.words.floor_char_boundary(TOLD)];
+                format!("it answered with HTTP status {}: {words}", refusal.status)
             }
             Self::Foreign(said) => format!("it does not speak this revision: {said}"),
             Self::TooLong => "its answer is too long".to_owned(),
@@ -133,7 +141,9 @@ impl Connection {
             Wire::Http(_) => {
                 self.record(Way::To, &line);
                 let sent = (line, HeaderMap::new());
-                Arc::clone(self).exchange(Arc::clone(upstream), sent, None).await;
+                let exchange = Arc::clone(self).exchange(Arc::clone(upstream), sent, None);
+                // One that is answered without end has arrived all the same.
+                let _ = tokio::time::timeout(ARRIVING, tokio::spawn(exchange)).await;
             }
         }
     }

@@ -55,12 +55,16 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
     let mut store = Store { left: STORE, since: Instant::now() };
     let mut failures = 0_u32;
     let mut lost_at: Option<Instant> = None;
+    let mut is_looked_for = false;
     loop {
         if hello.wait_for(Option::is_some).await.is_err() {
             return;
         }
         let Some(it) = upstream.upgrade() else { return };
-        it.starts.fetch_add(1, Ordering::Relaxed);
+        // One that is only looked for again was not started.
+        if !std::mem::take(&mut is_looked_for) {
+            it.starts.fetch_add(1, Ordering::Relaxed);
+        }
         let (lost, was_up) = live(&it, &mut hello).await;
         let now = Instant::now();
         let is_away = it.is_remote() && matches!(lost, Lost::NotSent(_));
@@ -80,6 +84,7 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
         }
         let mut ending = it.ending.subscribe();
         if is_returning && !was_up {
+            is_looked_for = true;
             drop(it);
             tokio::select! {
                 () = tokio::time::sleep(wait) => continue,
@@ -333,7 +338,12 @@ async fn greet(
         {
             return Err(Cold::Foreign(not_found()));
         }
-        (Ok(Err(Lost::Refused(refusal))), _) => return Err(Cold::Refused(Lost::Refused(refusal))),
+        // Who may come in, and when, is told to who asks. Anything else is no fault of any call.
+        (Ok(Err(lost @ Lost::Refused(_))), _) => {
+            let is_told =
+                matches!(&lost, Lost::Refused(it) if matches!(it.status, 401 | 403 | 429));
+            return Err(if is_told { Cold::Refused(lost) } else { refused(lost.why()) });
+        }
         (Ok(Err(Lost::NotSent(why) | Lost::Stale(why))), _) if upstream.is_remote() => {
             return Err(refused(why));
         }

@@ -134,9 +134,7 @@ impl Guarded {
     pub(crate) async fn with(servers: Vec<Server>, token: Option<&str>, policy: Policy) -> Self {
         let servers = Servers { servers, ..Servers::default() };
         let secrets: Vec<String> = servers.secrets().map(str::to_owned).collect();
-        let guard = move || {
-            secrets.iter().fold(guard(policy.clone()), |guard, secret| guard.redact_value(secret))
-        };
+        let guard = move || secrets.iter().fold(guard(policy.clone()), GuardBuilder::redact_value);
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let front = Front::listen(any, token.map(str::to_owned), servers, guard, None);
         let front = front.await.unwrap();

@@ -21,6 +21,39 @@ async fn a_server_that_wants_to_hear_that_the_client_is_ready_hears_it_first() {
 }
 
 #[tokio::test]
+async fn a_server_that_answers_what_wants_no_answer_is_not_waited_for() {
+    let remote = Remote::start("chatty").await;
+    let guarded = Guarded::new(vec![remote.server()]).await;
+    let began = Instant::now();
+    let client = guarded.client(NEWEST).await;
+    assert_eq!(client.call("echo", json!({})).await.0, "{}");
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    guarded.end().await;
+}
+
+#[tokio::test]
+async fn an_address_without_a_server_is_no_fault_of_the_call() {
+    let remote = Remote::start("elsewhere").await;
+    let (text, is_error) = said(&over_lines(remote.server(), "echo", json!({})).await);
+    assert!(is_error && text.starts_with("`echo` cannot be used now."), "{text}");
+}
+
+#[tokio::test]
+async fn a_session_that_ends_in_a_call_ends_the_call() {
+    let remote = Remote::start("").await;
+    let guarded = Guarded::new(vec![remote.server()]).await;
+    let client = guarded.client(NEWEST).await;
+    let began = Instant::now();
+    let mut hanging = client.calling("hang", json!({})).await;
+    remote.counts.reach("hang", 1).await;
+    assert_eq!(client.leave().await, 200);
+    assert!(hanging.message().await.is_none());
+    assert_eq!(remote.counts.of("delete"), 1);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    guarded.end().await;
+}
+
+#[tokio::test]
 async fn refusals_are_words_that_a_model_can_act_on() {
     let remote = Remote::start("").await;
     let policy = Policy { retry: Retry::never(), ..Policy::default() };

@@ -44,10 +44,10 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: 
         text += "Host: localhost\r\n";
     }
     for (name, value) in headers {
-        text += &format!("{name}: {value}\r\n");
+        text.extend([name, ": ", value, "\r\n"]);
     }
     if method == "POST" && !headers.iter().any(|(name, _)| *name == "Content-Length") {
-        text += &format!("Content-Length: {}\r\n", body.len());
+        text.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
     }
     let mut bytes = (text + "\r\n").into_bytes();
     bytes.extend(body);

@@ -7,6 +7,7 @@ A mode, separated by commas: `forgetful` says 400 to who it does not know, as re
 `strict` wants to be told that the client is ready, and takes its time with that; `listening` has a
 stream for what belongs to no request, `dropping` one that it drops at once; `slash` moves everybody
 to `/mcp/`, `found` does in the way that makes a GET of a POST; `away=PORT` to another place;
+`elsewhere` is not at this address; `chatty` answers what wants no answer with a stream;
 `unsaid` has no sessions; `modern` wants none; `locked` refuses who does not show a token, and says what it saw."""
 
 import json
@@ -125,6 +126,8 @@ class Handler(BaseHTTPRequestHandler):
                 count(f"header {name.lower()}")
         if self.away():
             return
+        if "elsewhere" in MODES:
+            return self.plain(404, "<html>" + "<p>nothing here</p>" * 1000, "text/html")
         message = json.loads(body)
         method, id = message.get("method"), message.get("id")
         shown = self.headers.get("authorization", "")
@@ -147,6 +150,11 @@ class Handler(BaseHTTPRequestHandler):
             if method == "notifications/initialized" and "strict" in MODES:
                 time.sleep(0.1)
             session["ready"] = True
+            if "chatty" in MODES:
+                self.stream()
+                while True:
+                    self.chunk(": still here\n\n")
+                    time.sleep(0.1)
             if method == "notifications/cancelled":
                 count(f"cancelled {message['params']['requestId']}")
             return self.plain(202, "")
