@@ -6,7 +6,6 @@ over it, or both. Every reply is held to what came over standard input and outpu
 """
 
 import argparse
-import os
 import shutil
 import signal
 import subprocess
@@ -26,8 +25,19 @@ from wire import command_line
 # How the client reaches the guard, and the guard the server.
 ROUTES = {"front": ("http", "stdio"), "both": ("http", "http"), "upstream": ("stdio", "http")}
 
-# Servers that can be reached over HTTP, and how they are told so.
-OVER_HTTP = {"everything": ["streamableHttp"]}
+# The git server itself only speaks over lines; what it is made of speaks over HTTP, too.
+GIT = """
+import sys
+from pathlib import Path
+from mcp_server_git.server import create_server
+create_server(Path(sys.argv[1])).run("streamable-http", port=int(sys.argv[2]))
+"""
+
+# Servers that can be reached over HTTP, and how they are started so.
+OVER_HTTP = {
+    "everything": lambda server, port: ["env", f"PORT={port}", server.program, "streamableHttp"],
+    "git": lambda server, port: [f"{TOOLS}/venv/bin/python", "-c", GIT, server.options[1], str(port)],
+}
 
 
 class Kept:
@@ -35,7 +45,7 @@ class Kept:
 
     def __init__(self, server, folder):
         self.port = free_port()
-        self.command = [server.program, *OVER_HTTP[server.name]]
+        self.command = OVER_HTTP[server.name](server, self.port)
         self.said = open(folder / "server.txt", "w")
         self.is_over = False
         self.start()
@@ -47,7 +57,6 @@ class Kept:
             stdin=subprocess.DEVNULL,
             stdout=self.said,
             stderr=subprocess.STDOUT,
-            env=os.environ | {"PORT": str(self.port)},
         )
 
     def keep(self):
