@@ -6,18 +6,21 @@ mod connection;
 mod heard;
 mod http;
 mod keep;
+mod progress;
+mod streams;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use breakfall::{Held, Progress};
+use breakfall::Progress;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
+use progress::Token;
 
 use crate::era::{self, Era};
 use crate::fields::{Fields, raw};
@@ -141,15 +144,6 @@ pub(crate) enum Event {
         /// The client's request that it belongs to.
         about: Option<Arc<Origin>>,
     },
-}
-
-/// A token for progress that a server was given in place of the client's.
-struct Token {
-    clients: Box<RawValue>,
-    /// Progress never goes back, also not over a second attempt.
-    last: f64,
-    call: Option<Progress>,
-    about: Option<Arc<Origin>>,
 }
 
 impl Upstream {
@@ -355,55 +349,6 @@ impl Upstream {
             method != "resources/subscribe" || Fields::of(Some(what)).text("uri") != uri
         });
     }
-
-    /// A call is under way until what is returned is dropped.
-    pub(crate) fn under_way(self: &Arc<Self>, progress: Progress) -> UnderWay {
-        let number = self.number();
-        locked(&self.calls).insert(number, progress);
-        UnderWay { upstream: Arc::clone(self), number }
-    }
-
-    /// Stops the clock of every call under way: the server asks a person.
-    pub(crate) fn hold(&self) -> Vec<Held> {
-        locked(&self.calls).values().map(Progress::hold).collect()
-    }
-
-    /// Gives the server a token of ours in place of the client's, in the fields of a request.
-    pub(crate) fn with_token(
-        self: &Arc<Self>,
-        fields: &mut Fields,
-        call: Option<Progress>,
-        about: Option<&Arc<Origin>>,
-    ) -> Option<Tracked> {
-        let mut meta = Fields::of(fields.get("_meta"));
-        let clients = meta.get("progressToken")?.to_owned();
-        let number = self.number();
-        meta.set("progressToken", raw(&number));
-        fields.set("_meta", meta.raw());
-        let (last, about) = (f64::NEG_INFINITY, about.cloned());
-        locked(&self.tokens).insert(number, Token { clients, last, call, about });
-        Some(Tracked { upstream: Arc::clone(self), number })
-    }
-
-    /// Progress as the client knows it; nothing for a request that nobody waits for.
-    fn progress(&self, params: Option<&RawValue>) -> Option<(Box<RawValue>, Option<Arc<Origin>>)> {
-        let mut fields = Fields::of(params);
-        let number: u64 = serde_json::from_str(fields.get("progressToken")?.get()).ok()?;
-        let value = fields.get("progress").and_then(|it| it.get().parse().ok());
-        let mut tokens = locked(&self.tokens);
-        let token = tokens.get_mut(&number)?;
-        if let Some(call) = &token.call {
-            call.tick();
-        }
-        if let Some(value) = value {
-            if value < token.last {
-                return None;
-            }
-            token.last = value;
-        }
-        fields.set("progressToken", token.clients.clone());
-        Some((fields.raw(), token.about.clone()))
-    }
 }
 
 /// What a subscription says, under the id by which the client knows it; `None` where it says it
@@ -432,28 +377,4 @@ fn subscription(params: Option<&RawValue>) -> Option<u64> {
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A call under way.
-pub(crate) struct UnderWay {
-    upstream: Arc<Upstream>,
-    number: u64,
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        locked(&self.upstream.calls).remove(&self.number);
-    }
-}
-
-/// A token that a server was given.
-pub(crate) struct Tracked {
-    upstream: Arc<Upstream>,
-    number: u64,
-}
-
-impl Drop for Tracked {
-    fn drop(&mut self) {
-        locked(&self.upstream.tokens).remove(&self.number);
-    }
 }
