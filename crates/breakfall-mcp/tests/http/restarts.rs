@@ -1,5 +1,6 @@
 //! Servers at addresses that forget, die and come back.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -105,6 +106,48 @@ async fn a_server_that_was_away_for_long_is_found_by_the_first_who_asks() {
     let (text, is_error) = client.call("once", json!({})).await;
     assert_eq!((text.as_str(), is_error), ("{}", false));
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    guarded.end().await;
+}
+
+#[tokio::test]
+async fn whenever_the_server_dies_nothing_is_done_twice() {
+    let mut remote = Remote::start("forgetful").await;
+    let guarded = Guarded::new(vec![remote.server()]).await;
+    let clients = [guarded.client(NEWEST).await, guarded.client(OLD).await];
+    let over = AtomicBool::new(false);
+    let calling = clients.iter().enumerate().map(|(which, client)| {
+        let over = &over;
+        async move {
+            let mut done = Vec::new();
+            for n in (which * 1_000_000).. {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let arguments = json!({ "n": n, "after": 0.01 });
+                let (text, is_error) = client.call("once", arguments).await;
+                // A breaker may rest after so many deaths: then nothing was done.
+                let most = usize::from(!is_error || text.contains("may have taken effect"));
+                done.push((n, usize::from(!is_error)..=most));
+            }
+            done
+        }
+    });
+    let killing = async {
+        for pause in [31, 57, 83, 112, 140] {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            remote.kill().await;
+            remote.restart().await;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        over.store(true, Ordering::Relaxed);
+    };
+    let (done, ()) = tokio::join!(futures_util::future::join_all(calling), killing);
+    let done: Vec<_> = done.into_iter().flatten().collect();
+    assert!(done.iter().any(|(_, times)| *times == (0..=1)), "no call died");
+    for (n, expected) in done {
+        let times = remote.counts.of(&format!("did {n}"));
+        assert!(expected.contains(&times), "{n} was done {times} times, not {expected:?}");
+    }
     guarded.end().await;
 }
 

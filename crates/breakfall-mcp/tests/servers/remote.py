@@ -213,7 +213,10 @@ class Handler(BaseHTTPRequestHandler):
     def call_echo(self, id, arguments, _):
         self.answer(id, result=text(json.dumps(arguments)))
 
-    call_once = call_echo
+    def call_once(self, id, arguments, params):
+        count(f"did {arguments.get('n')}")
+        time.sleep(arguments.get("after", 0))
+        self.call_echo(id, arguments, params)
 
     def call_forget(self, id, arguments, params):
         SESSIONS.clear()
