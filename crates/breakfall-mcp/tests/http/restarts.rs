@@ -160,7 +160,7 @@ async fn what_may_have_arrived_is_repeated_only_where_that_does_no_harm() {
         let began = Instant::now();
         let (text, is_error) = client.call("cut", json!({ "where": place })).await;
         assert!(is_error && text.contains("may have taken effect"), "{place} {text}");
-        assert!(began.elapsed() < Duration::from_millis(250), "{place} {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(1), "{place} {:?}", began.elapsed());
         assert_eq!(remote.counts.of("cut"), done + 1);
     }
     guarded.end().await;

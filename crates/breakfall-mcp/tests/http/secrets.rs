@@ -63,8 +63,8 @@ async fn a_refused_greeting_tells_nobody_what_was_shown() {
 struct Log(Arc<Mutex<String>>);
 
 impl tracing::Subscriber for Log {
-    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
-        true
+    fn enabled(&self, of: &tracing::Metadata<'_>) -> bool {
+        of.target().starts_with("breakfall")
     }
 
     fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
@@ -93,7 +93,8 @@ impl tracing::Subscriber for Log {
 #[tokio::test]
 async fn no_log_tells_what_was_shown() {
     let log = Log::default();
-    let logged = tracing::subscriber::set_default(log.clone());
+    // For all tests of this program: one that is set for a thread misses what others saw first.
+    tracing::subscriber::set_global_default(log.clone()).unwrap();
     let shown = format!("Bearer {}", secret());
     let (counts, remote) = (Counts::new(), Remote::start("locked").await);
     let locked = remote.with(&[("Authorization", &shown)]);
@@ -106,7 +107,6 @@ async fn no_log_tells_what_was_shown() {
     let client = guarded.client(OLD).await;
     client.call("refuse", json!({ "status": 500, "body": "$SHOWN" })).await;
     guarded.end().await;
-    drop(logged);
     let log = log.0.lock().unwrap();
     assert!(log.contains("no such token") && !log.contains(&secret()), "{log}");
 }
