@@ -3,6 +3,7 @@
 pub mod learn;
 pub mod score;
 pub mod signs;
+pub mod unseen;
 
 use std::io::Read;
 use std::path::Path;
@@ -15,6 +16,7 @@ use serde::de::DeserializeOwned;
 #[expect(missing_docs, reason = "the fields are described in README.md beside this package")]
 pub struct Labelled {
     pub id: String,
+    pub origin: Option<String>,
     pub text: String,
     pub type_name: Option<String>,
     pub http_status: Option<u16>,
@@ -59,6 +61,21 @@ pub fn load<T: DeserializeOwned>(name: &str) -> Vec<T> {
     flate2::read::GzDecoder::new(file)
         .read_to_string(&mut text)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    lines(name, &text)
+}
+
+/// The lines of a file that is not compressed.
+///
+/// # Panics
+///
+/// When the file is missing or is not what it should be.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Vec<T> {
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    lines(&path.display().to_string(), &text)
+}
+
+fn lines<T: DeserializeOwned>(name: &str, text: &str) -> Vec<T> {
     text.lines()
         .map(|line| {
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"))

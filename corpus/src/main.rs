@@ -1,22 +1,35 @@
 //! `cargo xtask corpus`: how well the corpus is read; `learn` prints the table of
-//! words anew, `learn signs` the weights of a resource's signs.
+//! words anew, `learn signs` the weights of a resource's signs; `unseen` reads each program with
+//! tables learned from the others.
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use breakfall::Reader;
 use breakfall_corpus::score::{self, Errors};
+use breakfall_corpus::unseen::{self, Unseen};
 use breakfall_corpus::{Harmless, Labelled, Secret, learn, load, signs};
 
 fn main() {
     let sample: Vec<Labelled> = load("sample.jsonl.gz");
     let own: Vec<Labelled> = load("own.jsonl.gz");
-    if std::env::args().nth(1).as_deref() == Some("learn") {
+    let asked = std::env::args().nth(1);
+    if asked.as_deref() == Some("unseen") {
         let all: Vec<Labelled> = sample.into_iter().chain(own).collect();
+        left_out(&unseen::score(&all));
+        return;
+    }
+    if asked.as_deref() == Some("learn") {
+        let all: Vec<&Labelled> = sample.iter().chain(&own).collect();
         let of_signs = std::env::args().nth(2).as_deref() == Some("signs");
-        let table = if of_signs { signs::table(&signs::learn(&all)) } else { learn::table(&all) };
+        let table =
+            if of_signs { signs::table(&signs::learn(&all)) } else { learn::learn(&all).table() };
         print!("{table}");
         return;
     }
     let reader = Reader::default();
+    if let (Some("read"), Some(path)) = (asked.as_deref(), std::env::args().nth(2)) {
+        mistakes(&reader, &breakfall_corpus::read(path.as_ref()));
+        return;
+    }
     println!(
         "| errors | number | kind right | macro-F1 | resource right | wait right | secrets surviving |"
     );
@@ -43,6 +56,33 @@ fn main() {
     println!("\nmistakes on the sample (label, answer, how often):");
     for ((label, answer), times) in &read.confused {
         println!("  {label:<20} {answer:<20} {times}");
+    }
+}
+
+/// How well a set of one's own is read, and what is wrong.
+fn mistakes(reader: &Reader, set: &[Labelled]) {
+    row("these", &score::errors(set, score::breakfall(reader)));
+    for error in set {
+        let reading = reader.read(&error.evidence());
+        let missed = error.resource.is_some() && reading.resource != error.resource;
+        if missed || !error.accepts(reading.kind.name()) {
+            let (rule, words) = (&reading.rule, reading.words.unwrap_or_default());
+            let (label, found) = (error.resource.as_deref(), reading.resource.as_deref());
+            println!(
+                "{} | {} by {rule} `{words}` | {label:?} | {found:?}",
+                error.kind, reading.kind
+            );
+            println!("    {}", error.text.replace('\n', "\n    "));
+        }
+    }
+}
+
+fn left_out(score: &Unseen) {
+    println!("by words alone   {}", percent(score.by_words, score.errors));
+    println!("resource right   {}", percent(score.resources_right, score.resources));
+    for [what, label, answer, text] in &score.wrong {
+        let text: String = text.chars().take(300).collect();
+        println!("{what}: {label} | {answer} | {}", text.replace('\n', "\\n"));
     }
 }
 

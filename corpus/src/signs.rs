@@ -26,16 +26,16 @@ struct Case {
 }
 
 /// A candidate with the names of its signs.
-type Signed = (String, Vec<String>);
+pub type Signed = (String, Vec<String>);
 
 /// What was learned: each sign with its weight.
 pub type Weights = BTreeMap<String, f64>;
 
 /// Learns the weights: those under which the right candidates are the likeliest.
-pub fn learn(errors: &[Labelled]) -> Weights {
+pub fn learn(errors: &[&Labelled]) -> Weights {
     let reader = Reader::default();
     let read: Vec<(&Labelled, Vec<Signed>)> =
-        errors.iter().map(|error| (error, reader.signs(&error.evidence()))).collect();
+        errors.iter().map(|error| (*error, reader.signs(&error.evidence()))).collect();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, candidates) in &read {
         let mut signs: Vec<&str> =
@@ -108,6 +108,21 @@ fn descend(case: &Case, weights: &mut [f64], steps: &mut [f64]) {
         steps[sign] += slope * slope;
         weights[sign] += STEP * slope / f64::sqrt(steps[sign]);
     }
+}
+
+/// The candidate that weighs most, if it weighs more than the first: that there is none.
+pub fn choose(candidates: &[Signed], weights: &Weights) -> Option<String> {
+    let weigh = |signs: &[String]| -> f64 {
+        signs.iter().map(|sign| weights.get(sign).copied().unwrap_or_default()).sum()
+    };
+    let mut best: Option<(f64, &str)> = None;
+    for (text, signs) in candidates {
+        let weight = weigh(signs);
+        if best.is_none_or(|(most, _)| weight > most) {
+            best = Some((weight, text));
+        }
+    }
+    best.map(|(_, text)| text.to_owned()).filter(|text| !text.is_empty())
 }
 
 /// The table of weights, as `classify/resource/weights.tsv` has it.

@@ -5,6 +5,7 @@ mod body;
 mod codes;
 mod decide;
 mod explain;
+mod keys;
 mod names;
 mod pattern;
 mod phrases;
@@ -27,8 +28,6 @@ pub use read::{Evidence, Reader, Reading};
 pub(crate) use silent::silent_output;
 pub use silent::{Silent, silent};
 pub(crate) use types::{by_type, causes, short_type_name};
-#[doc(hidden)]
-pub use words::features;
 
 use crate::{Failure, FailureKind, Provenance};
 

@@ -75,8 +75,6 @@ pub use attempt::{
 };
 pub use call::{Attachment, Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
-#[doc(hidden)]
-pub use classify::features;
 pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
 pub use config::{Config, ConfigProblem, ConfiguredUpstream, Preset, Reach, UnknownTool};
 pub use error::Error;

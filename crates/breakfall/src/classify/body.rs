@@ -127,14 +127,17 @@ impl Body {
         }
         match (folded.as_str(), field) {
             (
-                "status" | "statuscode" | "code" | "errorcode" | "httpstatus" | "httpcode",
+                "status" | "statuscode" | "code" | "errorcode" | "httpstatus" | "httpcode" | "cod"
+                | "httpstatuscode" | "responsecode" | "responsestatus" | "errcode",
                 Value::Number(number),
             ) => match number.as_i64() {
                 Some(status @ 400..=599) => self.status = u16::try_from(status).ok(),
                 Some(code @ -32999..=-32000) => self.json_rpc = Some(code),
                 _ => {}
             },
-            ("status" | "code", Value::String(text)) if text.parse::<u16>().is_ok() => {
+            ("status" | "code" | "cod" | "statuscode" | "errorcode", Value::String(text))
+                if text.parse::<u16>().is_ok() =>
+            {
                 self.status = text.parse().ok().filter(|status| (400..600).contains(status));
             }
             (

@@ -60,17 +60,82 @@ pub(super) fn errno(number: i32) -> Option<FailureKind> {
     })
 }
 
-/// The kind of a Windows socket or system error.
+/// The kind of a Windows socket or system error; an HRESULT holds one.
 pub(super) fn windows(number: i32) -> Option<FailureKind> {
     Some(match number {
-        2 | 3 | 126 => K::NotFound,
-        5 | 1314 | 10013 => K::Permission,
-        8 | 14 | 112 | 1455 => K::System,
-        32 | 33 | 80 | 145 | 183 | 10048 => K::Conflict,
-        87 | 123 | 206 | 267 => K::InvalidArguments,
-        121 | 1460 | 10060 => K::Timeout,
-        1326 => K::Authentication,
-        10049..=10059 | 10061 | 10064 | 10065 | 11001..=11004 => K::Network,
+        2 | 3 | 15 | 126 | 127 | 1060 | 1168 | 2221 => K::NotFound,
+        5 | 19 | 740 | 1314 | 10013 => K::Permission,
+        4 | 8 | 14 | 39 | 112 | 1450 | 1455 => K::System,
+        32 | 33 | 80 | 145 | 170 | 183 | 1056 | 10048 => K::Conflict,
+        87 | 123 | 161 | 193 | 206 | 267 => K::InvalidArguments,
+        121 | 258 | 1053 | 1460 | 10060 => K::Timeout,
+        1326 | 1327 | 1330 | 1331 | 1907 | 1909 => K::Authentication,
+        995 | 1223 => K::Cancelled,
+        1058 | 1062 | 1115 | 1722 => K::Unavailable,
+        1816 => K::QuotaExceeded,
+        53
+        | 59
+        | 64
+        | 67
+        | 1225
+        | 1231
+        | 1232
+        | 1236
+        | 10049..=10059
+        | 10061
+        | 10064
+        | 10065
+        | 11001..=11004 => K::Network,
+        _ => return None,
+    })
+}
+
+/// The kind of an error of Apple's, by its domain.
+pub(super) fn apple(domain: &str, number: i32) -> Option<FailureKind> {
+    Some(match (domain, number) {
+        ("NSPOSIXErrorDomain", number) => return errno(number),
+        ("NSURLErrorDomain", -1001) => K::Timeout,
+        ("NSURLErrorDomain", -999) | ("NSCocoaErrorDomain", 3072) => K::Cancelled,
+        ("NSURLErrorDomain", -1013 | -1012) => K::Authentication,
+        ("NSURLErrorDomain", -1100) | ("NSCocoaErrorDomain", 4 | 260) => K::NotFound,
+        ("NSURLErrorDomain", -1102) | ("NSCocoaErrorDomain", 257 | 513) => K::Permission,
+        ("NSURLErrorDomain", -1002 | -1000) | ("NSCocoaErrorDomain", 3840) => K::InvalidArguments,
+        ("NSURLErrorDomain", -1206..=-1200 | -1022 | -1020..=-1018 | -1009 | -1006..=-1003) => {
+            K::Network
+        }
+        ("NSCocoaErrorDomain", 516) => K::Conflict,
+        ("NSCocoaErrorDomain", 640) => K::System,
+        _ => return None,
+    })
+}
+
+/// The kind of a mail server's enhanced status, without its class.
+pub(super) fn mail(lasting: bool, subject: u32, detail: u32) -> Option<FailureKind> {
+    Some(match (subject, detail) {
+        (1, 3 | 7 | 8) | (2, 3) | (3, 4) | (5 | 6, _) => K::InvalidArguments,
+        (1, _) => K::NotFound,
+        (2, 2) => K::QuotaExceeded,
+        (2, 1) | (3, 2) => K::Unavailable,
+        (3, 1) => K::System,
+        (4, _) => K::Network,
+        (7, 3 | 8 | 9 | 57 | 139) => K::Authentication,
+        (7, 1) if lasting => K::Permission,
+        (7, _) if !lasting => K::RateLimited,
+        _ => return None,
+    })
+}
+
+/// The kind of a result of an LDAP server.
+pub(super) fn ldap(number: i32) -> Option<FailureKind> {
+    Some(match number {
+        3 | 85 => K::Timeout,
+        16 | 17 | 18 | 19 | 21 | 34 | 64 | 65 => K::InvalidArguments,
+        20 | 66 | 68 => K::Conflict,
+        32 => K::NotFound,
+        8 | 48 | 49 => K::Authentication,
+        50 | 53 => K::Permission,
+        51 | 52 => K::Unavailable,
+        -1 | 81 | 91 => K::Network,
         _ => return None,
     })
 }
@@ -145,6 +210,41 @@ pub(super) fn mysql(number: u32) -> Option<FailureKind> {
         | 1451 | 1452 | 3819 => K::InvalidArguments,
         2002 | 2003 | 2005 | 2006 | 2013 | 2055 => K::Network,
         3024 | 1317 => K::Timeout,
+        _ => return None,
+    })
+}
+
+/// The kind of an Oracle error number.
+pub(super) fn oracle(number: i32) -> Option<FailureKind> {
+    Some(match number {
+        942 | 1435 | 1918 | 2289 | 4043 | 12505 | 12514 => K::NotFound,
+        1 | 54 | 60 | 955 | 1920 | 8177 | 30006 => K::Conflict,
+        1005 | 1017 | 28000 | 28001 | 28009 => K::Authentication,
+        1031 | 1045 => K::Permission,
+        3113 | 3114 | 3135 | 12154 | 12537 | 12541 | 12543 | 12545 | 12547 | 12560 => K::Network,
+        12170 | 12535 => K::Timeout,
+        1033 | 1034 | 1089 | 1090 | 12528 | 27101 => K::Unavailable,
+        1013 => K::Cancelled,
+        1536 | 2391 => K::QuotaExceeded,
+        18 | 20 | 257 | 1652..=1654 | 4030 | 4031 => K::System,
+        900..=999 | 1400 | 1401 | 1407 | 1438 | 1722 | 1830..=1862 | 2290..=2292 | 6550 | 12899 => {
+            K::InvalidArguments
+        }
+        _ => return None,
+    })
+}
+
+/// The kind of an error number of Microsoft's SQL server.
+pub(super) fn sql_server(number: i32) -> Option<FailureKind> {
+    Some(match number {
+        208 | 911 | 2812 | 3701 | 4060 => K::NotFound,
+        1205 | 1222 | 1801 | 2601 | 2627 | 2714 | 3960 => K::Conflict,
+        18452 | 18456 | 18470 | 18488 => K::Authentication,
+        229 | 230 | 262 | 297 | 300 | 916 => K::Permission,
+        102 | 105 | 137 | 156 | 201 | 207 | 241 | 245 | 515 | 547 | 2628 | 8114 | 8115 | 8152 => {
+            K::InvalidArguments
+        }
+        701 | 802 | 1105 | 9002 => K::System,
         _ => return None,
     })
 }

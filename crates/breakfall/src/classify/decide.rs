@@ -15,6 +15,12 @@ use super::signals::in_text;
 use super::{codes, words};
 use crate::{FailureKind, MayPass};
 
+/// Rules of phrases that tell little by themselves.
+const VAGUE: &[&str] = &["text.value", "text.no-such", "text.syntax", "text.bug", "text.exit"];
+
+/// How likely another kind must be before it is believed against them.
+const SURE: f32 = 0.8;
+
 /// An error taken apart.
 #[derive(Clone, Copy)]
 pub(super) struct Material<'a> {
@@ -60,6 +66,10 @@ impl Verdict {
         words: impl Into<String>,
     ) -> Self {
         Self { kind, rule: rule.into(), words: Some(words.into()), place: None }
+    }
+
+    fn guessed(guess: words::Guess) -> Self {
+        Self::new(guess.kind, "text.words", guess.words)
     }
 }
 
@@ -156,6 +166,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
         .or(coded.vague)
         .or_else(|| in_text(&marked))
+        .or_else(|| page(said))
         .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
         .or(sure)
         .or_else(|| weaker(phrase, otherwise()))
@@ -168,10 +179,8 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
             let code = evidence.exit_code?;
             codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
         })
-        .or_else(|| {
-            let (kind, words) = words::kind(said, evidence.type_name)?;
-            Some(Verdict::new(kind, "text.words", words))
-        })
+        .map(|verdict| outspoken(verdict, said, evidence.type_name))
+        .or_else(|| words::guess(said, evidence.type_name).map(Verdict::guessed))
         .unwrap_or_else(|| Verdict {
             words: None,
             ..Verdict::new(FailureKind::Execution, "default", "")
@@ -179,9 +188,37 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
     refined(verdict, hint)
 }
 
+/// The vaguest phrases stand in errors of every kind: where the other words of the text speak
+/// clearly for another one, they are believed.
+fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
+    if !VAGUE.contains(&&*verdict.rule) {
+        return verdict;
+    }
+    match words::guess(said, type_name) {
+        Some(guess) if guess.likely > SURE && guess.kind != verdict.kind => {
+            // What is missing is often named by who gave it: `unknown order 7`.
+            let either = verdict.kind == FailureKind::NotFound
+                && guess.kind == FailureKind::InvalidArguments;
+            if either { verdict } else { Verdict::guessed(guess) }
+        }
+        _ => verdict,
+    }
+}
+
+/// A web page that was met by who expected data: a login or an error page of somebody else's.
+fn page(said: &str) -> Option<Verdict> {
+    let at = said.find('<')?;
+    let lower = said.get(at..)?.to_ascii_lowercase();
+    let words = ["<!doctype", "<html"].into_iter().find(|words| lower.contains(words))?;
+    let before = said[..at].to_ascii_lowercase();
+    let expected = ["json", "pars", "decod", "token", "unexpected", "deserial"];
+    let met = expected.iter().any(|word| before.contains(word));
+    met.then(|| Verdict::new(FailureKind::InvalidOutput, "page", words))
+}
+
 /// Names that stand for two things, told apart by the words.
 fn refined(verdict: Verdict, hint: Option<Verdict>) -> Verdict {
-    let Some(hint) = hint else { return verdict };
+    let Some(hint) = hint.filter(|hint| !is_unauthorized(hint)) else { return verdict };
     match (verdict.kind, &*hint.rule) {
         (FailureKind::Permission, "text.login" | "text.password")
         | (FailureKind::Authentication, "text.certificate") => hint,
@@ -203,7 +240,8 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
         K::RateLimited => matches!(phrase.kind, K::QuotaExceeded),
         K::Permission => {
             matches!(phrase.kind, K::RateLimited | K::QuotaExceeded)
-                || matches!(&*phrase.rule, "text.password" | "text.not-loaded")
+                || phrase.rule == "text.password" && !is_unauthorized(phrase)
+                || phrase.rule == "text.not-loaded"
         }
         K::Network => {
             matches!(phrase.kind, K::Timeout)
@@ -234,18 +272,29 @@ fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Option<Verdict
     }
 }
 
+/// Who may not do a thing is often called unauthorized, as is who did not log in.
+fn is_unauthorized(phrase: &Verdict) -> bool {
+    phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"))
+}
+
 /// Which phrases are believed against a status.
 fn believed(status: u16, phrase: &Verdict) -> bool {
     let vague = matches!(
         &*phrase.rule,
         "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error"
     );
-    // Who may not do a thing is often called unauthorized; who did not log in gets another status.
-    let unauthorized = status == 403
-        && phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"));
+    // Who did not log in gets another status.
+    let unauthorized = status == 403 && is_unauthorized(phrase);
     // A client that finds no host has made up the status.
     let nowhere = status == 500 && phrase.rule == "text.dns";
-    !vague && !unauthorized && (nowhere || codes::overrides(status, phrase.kind))
+    // Who is known, and may not do this one thing.
+    let known = status == 401
+        && phrase.rule == "text.denied"
+        && phrase.words.as_deref().is_some_and(|words| {
+            let words = words.to_ascii_lowercase();
+            words.ends_with(" authorized to") || words.contains("scope") || words.contains("isn't")
+        });
+    !vague && !unauthorized && (nowhere || known || codes::overrides(status, phrase.kind))
 }
 
 /// Codes that leave no doubt.

@@ -72,14 +72,16 @@ pub(super) fn tell(name: &str) -> Option<Told> {
 
 /// Whether a word is the name of an error's type: `TimeoutError`, `psycopg.errors.UndefinedTable`.
 pub(super) fn is_type_name(word: &str) -> bool {
-    let dot = word.bytes().rposition(|byte| byte == b'.');
+    let dot = word.bytes().rposition(|byte| matches!(byte, b'.' | b'\\'));
     let last = dot.map_or(word, |dot| &word[dot + 1..]);
     if !last.bytes().next().is_some_and(|b| b.is_ascii_uppercase() || b == b'_') {
         return false;
     }
     let shaped = !word.is_empty()
         && word.len() <= 120
-        && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$'));
+        && word
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$' | b'\\'));
     let errno = last.len() > 3
         && last.starts_with('E')
         && last.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());

@@ -9,6 +9,7 @@ use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
 use super::segment::{Segment, bounded};
 use super::signals::status_in;
+use super::words::Words;
 use super::{resource, wait};
 use crate::{Error, FailureKind, MayPass};
 
@@ -80,6 +81,14 @@ impl Reader {
         })
     }
 
+    /// The words that are asked where no rule knows a phrase: what their weights are learned from.
+    #[doc(hidden)]
+    pub fn words(evidence: &Evidence) -> Vec<String> {
+        Self::taken_apart(evidence, |material, _| {
+            Words::of(material.said, evidence.type_name).spelled()
+        })
+    }
+
     fn taken_apart<T>(evidence: &Evidence, then: impl FnOnce(&Material, &str) -> T) -> T {
         let text = bounded(evidence.text);
         let whole = Marked::new(&text);
@@ -141,5 +150,58 @@ impl<'a> Material<'a> {
             about = about.with_around(before.unwrap_or(text));
         }
         Some(about)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Evidence, Reader};
+    use crate::FailureKind as K;
+
+    #[test]
+    fn kinds_are_told_apart() {
+        for (text, kind) in [
+            // What is there already, however it is said.
+            ("directory 'out' exists", K::Conflict),
+            ("No stop with id 'de:1:2' exists", K::NotFound),
+            // A status with its own words is one wherever it stands.
+            (
+                "server response 401 Unauthorized (request={  }, code=SERVER_ERROR)",
+                K::Authentication,
+            ),
+            // A page where data were expected.
+            ("Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON", K::InvalidOutput),
+            ("Failed to parse JSON: <html><title>Login</title></html>", K::InvalidOutput),
+            // A mistake of the program's, not of the caller's.
+            ("MCP error -32603: list index out of range", K::Internal),
+            // Numbers of vendors, where the words tell another kind or none.
+            ("ORA-12541: TNS:no listener", K::Network),
+            (
+                "ORA-02291: integrity constraint (A.B) violated - parent key not found",
+                K::InvalidArguments,
+            ),
+            ("Msg 208, Level 16, State 1, Line 1\nInvalid object name 'dbo.Orders'.", K::NotFound),
+            ("Exception from HRESULT: 0x80070002", K::NotFound),
+            ("The RPC server did it. (Exception from HRESULT: 0x800706BA)", K::Unavailable),
+            ("System error 1326 has occurred.", K::Authentication),
+            (
+                "Error Domain=NSURLErrorDomain Code=-1003 \"A server could not be found.\"",
+                K::Network,
+            ),
+            ("Error Domain=NSCocoaErrorDomain Code=513 \"(null)\"", K::Permission),
+            ("552 5.2.2 The account that you tried to reach is full", K::QuotaExceeded),
+            ("(550, b'5.1.1 <a@b.c>: Recipient address rejected')", K::NotFound),
+            ("ldap_modify: Insufficient access (50)", K::Permission),
+            ("Statement failed, SQLSTATE = 28000\nAsk your administrator.", K::Authentication),
+            ("Container killed on request. Exit code is 137", K::System),
+            // Who is known, and may not.
+            (
+                "Illuminate\\Auth\\Access\\AuthorizationException: This action is unauthorized.",
+                K::Permission,
+            ),
+        ] {
+            let reading = Reader::default().read(&Evidence { text, ..Evidence::default() });
+            assert_eq!(reading.kind, kind, "{text}: {reading:?}");
+        }
     }
 }

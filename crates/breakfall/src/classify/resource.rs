@@ -157,6 +157,7 @@ mod tests {
             "Access is denied.",
             "the file was not found",
             "connection refused by 10.0.0.7:80",
+            "Could not find exact match for edit",
         ] {
             assert_eq!(resource(text), None, "{text}");
         }

@@ -20,7 +20,26 @@ static ERRNO: Pattern = Pattern::new(
     &["rrno", "os error", "connecting"],
     r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)",
 );
-static WINDOWS: Pattern = Pattern::new(&["WinError"], r"\[WinError (\d+)\]");
+static WINDOWS: Pattern = Pattern::new(
+    &["WinError", "ystem error "],
+    r"(?:\[WinError (\d+)\]|\b[Ss]ystem error (\d+) has occurred)",
+);
+static HRESULT: Pattern = Pattern::new(&["0x8007"], r"\b0x8007([0-9A-Fa-f]{4})\b");
+static APPLE: Pattern = Pattern::new(
+    &["Domain Code=", "Domain error "],
+    r"\b(NS\w+ErrorDomain (?:Code=|error )-?\d+)\b",
+);
+static MAIL: Pattern = Pattern::new(
+    &[
+        "4.1.", "4.2.", "4.3.", "4.4.", "4.5.", "4.7.", "5.1.", "5.2.", "5.3.", "5.4.", "5.5.",
+        "5.7.",
+    ],
+    r"\b[45]\d\d(?:[ -]#?|, b?['\x22]#?)([45]\.[123457]\.\d{1,3})\b",
+);
+static LDAP: Pattern = Pattern::new(&["ldap_"], r"\bldap_\w+(?:\(\w+\))?: [^(\n]+ \((-?\d+)\)");
+static ORACLE: Pattern = Pattern::new(&["ORA-"], r"\bORA-(\d{5})\b");
+static SQL_SERVER: Pattern =
+    Pattern::new(&["Msg ", "(SQL"], r"(?:\bMsg (\d{3,5}), Level \d|\((\d{3,5})\) \(SQL\w+\))");
 static ERRNO_NAME: Pattern = Pattern::new(
     &[
         "EN", "EA", "EC", "EP", "EE", "EI", "ER", "EB", "EH", "ET", "EM", "EX", "ES", "EO", "EU",
@@ -30,12 +49,14 @@ static ERRNO_NAME: Pattern = Pattern::new(
 );
 static SQLSTATE: Pattern = Pattern::new(
     &["ERROR", "FATAL", "SQL", "Sql", ":  ", ": 0", ": 2", ": 3", ": 4", ": 5"],
-    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (=]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\] ]|$)",
+    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (=]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\],.; ]|(?m:$))",
 );
 static MYSQL: Pattern =
     Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
-static EXIT: Pattern =
-    Pattern::new(&["xit"], r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)? (1[23]\d)\b");
+static EXIT: Pattern = Pattern::new(
+    &["xit"],
+    r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)?(?: is|:|=)? ?(1[23]\d)\b",
+);
 static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
 
 /// Every pattern of this file.
@@ -45,6 +66,12 @@ pub(super) static PATTERNS: &[&Pattern] = &[
     &GRPC,
     &ERRNO,
     &WINDOWS,
+    &HRESULT,
+    &APPLE,
+    &MAIL,
+    &LDAP,
+    &ORACLE,
+    &SQL_SERVER,
     &ERRNO_NAME,
     &SQLSTATE,
     &MYSQL,
@@ -93,6 +120,7 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
         })
         .or_else(|| by_number(&ERRNO, "errno", codes::errno))
         .or_else(|| by_number(&WINDOWS, "errno", codes::windows))
+        .or_else(|| of_vendors(marked))
         .or_else(|| by_name(&ERRNO_NAME, "errno"))
         .or_else(|| by_name(&NAMED_CODE, "code"))
         .or_else(|| {
@@ -102,6 +130,34 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
         .or_else(|| {
             let code = CURL.text(marked)?;
             curl(code.parse().ok()?).map(|kind| Verdict::new(kind, "curl", code))
+        })
+}
+
+/// Numbers that vendors put a mark before.
+fn of_vendors(marked: &Marked) -> Option<Verdict> {
+    let first = |pattern: &Pattern, rule, table: fn(i32) -> Option<FailureKind>| {
+        let number = pattern.text(marked)?;
+        table(number.parse().ok()?).map(|kind| Verdict::new(kind, rule, number))
+    };
+    first(&ORACLE, "oracle", codes::oracle)
+        .or_else(|| first(&SQL_SERVER, "sql-server", codes::sql_server))
+        .or_else(|| first(&LDAP, "ldap", codes::ldap))
+        .or_else(|| {
+            let low = HRESULT.text(marked)?;
+            let kind = codes::windows(i32::from_str_radix(low, 16).ok()?)?;
+            Some(Verdict::new(kind, "hresult", format!("0x8007{low}")))
+        })
+        .or_else(|| {
+            let words = APPLE.last(marked)?;
+            let (domain, number) = words.rsplit_once(['=', ' '])?;
+            let kind = codes::apple(domain.split(' ').next()?, number.parse().ok()?)?;
+            Some(Verdict::new(kind, "domain", words))
+        })
+        .or_else(|| {
+            let code = MAIL.text(marked)?;
+            let mut parts = code.split('.').map_while(|part| part.parse::<u32>().ok());
+            let (class, subject, detail) = (parts.next()?, parts.next()?, parts.next()?);
+            codes::mail(class == 5, subject, detail).map(|kind| Verdict::new(kind, "mail", code))
         })
 }
 
@@ -125,7 +181,7 @@ fn curl(code: u32) -> Option<FailureKind> {
 
 static STATUS: Pattern = Pattern::new(
     &["40", "41", "42", "43", "44", "45", "49", "50", "51", "52"],
-    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error:? )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |^\w+(?:Exception|Error): (\d{3}) |\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|Unexpected Response: (\d{3})\b|status code from registry (\d{3}))"#,
+    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error:? )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |^\w+(?:Exception|Error): (\d{3}) |\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|Unexpected Response: (\d{3})\b|status code from registry (\d{3})|\bresponse(?: status)?:? (\d{3})\b|\b(\d{3}):? (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Precondition Failed|Payload Too Large|Unprocessable|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out)\b)"#,
 );
 
 /// The HTTP status that a text tells as such: never a bare number.

@@ -73,8 +73,11 @@ pub(super) fn candidates<'t>(about: &'t About<'t>) -> Vec<Candidate<'t>> {
     again(&mut found);
     nearest(&mut found);
     for one in &mut found {
-        let word = (one.signs.place(), one.signs.look());
-        one.words.push(word);
+        let (place, look) = (one.signs.place(), one.signs.look());
+        one.words.push((place, look));
+        if one.signs.has(Sign::BehindType) && one.signs.has(Sign::LineEnd) {
+            one.words.push(("type says", look));
+        }
     }
     found
 }
@@ -234,7 +237,7 @@ impl<'t> Scene<'t> {
         line: &Range<usize>,
         signs: &mut Signs,
     ) -> Vec<(&'static str, &'t str)> {
-        let mut words = Vec::with_capacity(6);
+        let mut words = Vec::with_capacity(10);
         let first = self.words.partition_point(|word| word.end <= range.start);
         let last = self.words.partition_point(|word| word.start < range.end);
         let word = |at: Option<usize>| {
@@ -253,6 +256,7 @@ impl<'t> Scene<'t> {
             let before = if before.is_empty() { ago.unwrap_or_default() } else { before };
             signs.add_if(names::is_type_name(before), Sign::BehindType);
             signs.add_if(before.contains('/') || Shape::of(before).file, Sign::BehindName);
+            words.push(("behind a", sort_of(before)));
             if !before.contains(|c: char| c.is_ascii_digit() || matches!(c, '/' | '.' | '_')) {
                 words.push(("before", before));
                 words.push((by_kind(self.kind), before));
@@ -261,6 +265,17 @@ impl<'t> Scene<'t> {
         words.extend(ago.map(|ago| ("ago", ago)));
         words.extend(word(Some(last)).map(|after| ("after", after)));
         words
+    }
+}
+
+/// What sort of word stands beside a name: what is known of none of them is known of its like.
+fn sort_of(word: &str) -> &'static str {
+    let (first, rest) = word.as_bytes().split_at(word.len().min(1));
+    match first.first() {
+        Some(b'a'..=b'z' | b'A'..=b'Z') if is_plain_word(word) => "plain word",
+        Some(b'a'..=b'z') if rest.iter().all(u8::is_ascii_lowercase) => "word",
+        Some(b'A'..=b'Z') if rest.iter().all(u8::is_ascii_lowercase) => "capital word",
+        _ => "name",
     }
 }
 

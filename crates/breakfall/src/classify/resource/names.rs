@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::weights::{Keys, key};
+use crate::classify::keys::{Keys, key};
 
 /// What is so of a name.
 #[derive(Clone, Copy, Debug, Default)]

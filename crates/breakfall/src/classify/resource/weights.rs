@@ -1,24 +1,20 @@
 //! How much each sign weighs, learned from the corpus (`cargo run -p breakfall-corpus -- learn
 //! signs`), and which candidate weighs most.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use super::About;
 use super::candidates::{Candidate, candidates};
 use super::signs::SIGNS;
-
-/// A set of words, by [`key`].
-pub(super) type Keys = HashSet<u64, BuildHasherDefault<Same>>;
+use crate::classify::keys::{ByKey, key};
 
 struct Weights {
     signs: [f32; 64],
-    words: HashMap<u64, f32, BuildHasherDefault<Same>>,
+    words: ByKey<f32>,
 }
 
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
-    let mut weights = Weights { signs: [0.0; 64], words: HashMap::default() };
+    let mut weights = Weights { signs: [0.0; 64], words: ByKey::default() };
     let lines = include_str!("weights.tsv").lines().filter(|line| !line.starts_with('#'));
     for line in lines {
         let Some((sign, weight)) = line.split_once('\t') else { continue };
@@ -84,33 +80,5 @@ impl Weights {
 
     fn word(&self, place: &str, word: &str) -> f32 {
         self.words.get(&key(place, word)).copied().unwrap_or(0.0)
-    }
-}
-
-/// FNV-1a of a place and a word in lower case.
-pub(super) fn key(place: &str, word: &str) -> u64 {
-    let bytes = place.bytes().chain([0]).chain(word.bytes().map(|b| b.to_ascii_lowercase()));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// Keys are hashes already.
-#[derive(Default)]
-pub(super) struct Same(u64);
-
-impl Hasher for Same {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
     }
 }

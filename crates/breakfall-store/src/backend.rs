@@ -1,0 +1,134 @@
+//! SQLite and Postgres: the same statements on two pools.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{PgPool, SqlStr, SqlitePool};
+
+use crate::error::Error;
+
+/// How long a statement waits for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How long a connection may take.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// A database.
+#[derive(Clone, Debug)]
+pub(crate) enum Backend {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+/// Runs the same body on whichever pool there is.
+macro_rules! on {
+    ($backend:expr, $pool:ident => $body:expr) => {
+        match $backend {
+            $crate::backend::Backend::Sqlite($pool) => $body,
+            $crate::backend::Backend::Postgres($pool) => $body,
+        }
+    };
+}
+pub(crate) use on;
+
+/// Where a database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    File(PathBuf),
+    Postgres(String),
+}
+
+impl Place {
+    /// A file, `sqlite:FILE` or `postgres://…`.
+    pub(crate) fn parse(place: &str) -> Result<Self, Error> {
+        if place.starts_with("postgres://") || place.starts_with("postgresql://") {
+            return Ok(Self::Postgres(place.to_owned()));
+        }
+        let file = place.strip_prefix("sqlite://").or_else(|| place.strip_prefix("sqlite:"));
+        let file = file.unwrap_or(place);
+        if file.is_empty() || file.contains("://") {
+            let place = breakfall::Redactor::default().redact(place).into_owned();
+            return Err(Error::Place { place });
+        }
+        Ok(Self::File(PathBuf::from(file)))
+    }
+}
+
+impl Backend {
+    /// Opens a database for writing, and makes its tables.
+    pub(crate) async fn open(place: &Place) -> Result<Self, Error> {
+        let backend = match place {
+            Place::File(file) => Self::Sqlite(file_for_writing(file).await?),
+            Place::Postgres(url) => {
+                let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(CONNECTING);
+                Self::Postgres(pool.connect(url).await.map_err(Error::of("connecting"))?)
+            }
+        };
+        let text = match &backend {
+            Self::Sqlite(_) => include_str!("../migrations/sqlite.sql"),
+            Self::Postgres(_) => include_str!("../migrations/postgres.sql"),
+        };
+        let sql = SqlStr::from_static(text);
+        let first = Migration::new(1, "the first tables".into(), MigrationType::Simple, sql, false);
+        let migrator = Migrator::with_migrations(vec![first]);
+        on!(&backend, pool => migrator.run(pool).await).map_err(Error::Migration)?;
+        Ok(backend)
+    }
+
+    /// Opens a file that is there, to read it.
+    pub(crate) async fn open_to_read(place: &Place) -> Result<Self, Error> {
+        match place {
+            Place::File(file) => {
+                let options = SqliteConnectOptions::new().filename(file).busy_timeout(BUSY);
+                let pool = SqlitePoolOptions::new().max_connections(2);
+                let pool =
+                    pool.connect_with(options).await.map_err(Error::of("opening the file"))?;
+                Ok(Self::Sqlite(pool))
+            }
+            Place::Postgres(_) => Self::open(place).await,
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        on!(self, pool => pool.close().await);
+    }
+}
+
+async fn file_for_writing(file: &Path) -> Result<SqlitePool, Error> {
+    if let Some(directory) = file.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        std::fs::create_dir_all(directory)
+            .map_err(|source| Error::File { path: directory.to_owned(), source })?;
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .foreign_keys(true)
+        .busy_timeout(BUSY);
+    // One writer: a file has one, whatever is asked for.
+    let pool = SqlitePoolOptions::new().max_connections(1).acquire_timeout(CONNECTING);
+    pool.connect_with(options).await.map_err(Error::of("opening the file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_file_or_an_address() {
+        let file = |name: &str| Place::File(PathBuf::from(name));
+        assert_eq!(Place::parse("a/b.db").unwrap(), file("a/b.db"));
+        assert_eq!(Place::parse("sqlite:b.db").unwrap(), file("b.db"));
+        assert_eq!(Place::parse("sqlite:///b.db").unwrap(), file("/b.db"));
+        assert!(matches!(Place::parse("postgres://x/y").unwrap(), Place::Postgres(_)));
+        let wrong = Place::parse("mysql://bob:hunter2@x/y").unwrap_err().to_string();
+        assert!(!wrong.contains("hunter2") && wrong.contains("postgres://…"), "{wrong}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Rows on their way to the database: a batch is written once, however often it is tried.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::bucket;
+use crate::recovery::Recovered;
+use crate::row::Row;
+
+/// Of one group, so many samples a minute are kept whole; of the rest one in so many.
+const WHOLE: u64 = 100;
+const ONE_IN: u64 = 100;
+
+/// Of calls that did not fail, so many a minute are kept, and none without a run.
+const SUCCESSES: u64 = 1_000;
+
+pub(crate) const MINUTE: i64 = 60_000;
+pub(crate) const HOUR: i64 = 60 * MINUTE;
+
+/// Rows that are written together.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Batch {
+    /// Never the same again: a batch that is there already is not written twice.
+    pub(crate) id: Vec<u8>,
+    pub(crate) node: String,
+    pub(crate) rows: Vec<Row>,
+    /// What is known of how failures ended.
+    pub(crate) recovered: Vec<(String, Recovered)>,
+    /// How many records were lost before these.
+    pub(crate) lost: u64,
+}
+
+/// What a batch adds to the counts of a group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Added {
+    pub(crate) upstream: String,
+    pub(crate) tool: String,
+    pub(crate) kind: String,
+    pub(crate) template: String,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) count: i64,
+    pub(crate) hours: BTreeMap<i64, i64>,
+    pub(crate) runs: BTreeMap<String, i64>,
+    pub(crate) references: Vec<String>,
+    pub(crate) recovered: BTreeMap<Recovered, i64>,
+}
+
+/// Minutes or hours, when, upstream, tool, what.
+pub(crate) type Rolled = (&'static str, i64, String, String, String);
+
+impl Batch {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.recovered.is_empty() && self.lost == 0
+    }
+
+    /// What the batch adds to each group, by fingerprint, in the same order everywhere: two writers
+    /// that wait for one another would wait for ever.
+    pub(crate) fn groups(&self) -> BTreeMap<&str, Added> {
+        let mut groups: BTreeMap<&str, Added> = BTreeMap::new();
+        for row in &self.rows {
+            let Some(failed) = &row.failure else { continue };
+            let group = groups.entry(&failed.fingerprint).or_insert_with(|| Added {
+                upstream: row.upstream.clone(),
+                tool: row.tool.clone(),
+                kind: failed.kind.clone(),
+                template: failed.template.clone(),
+                first: row.at,
+                last: row.at,
+                ..Added::default()
+            });
+            group.first = group.first.min(row.at);
+            group.last = group.last.max(row.at);
+            group.count += 1;
+            *group.hours.entry(row.at - row.at.rem_euclid(HOUR)).or_default() += 1;
+            if let Some(run) = &row.run {
+                group.runs.insert(run.clone(), row.at);
+            }
+            if !group.references.contains(&failed.reference) {
+                group.references.push(failed.reference.clone());
+            }
+        }
+        for (fingerprint, how) in &self.recovered {
+            *groups.entry(fingerprint).or_default().recovered.entry(*how).or_default() += 1;
+        }
+        groups
+    }
+
+    /// What the batch adds to minutes and hours.
+    pub(crate) fn rollups(&self) -> BTreeMap<Rolled, i64> {
+        let mut rollups = BTreeMap::new();
+        for row in &self.rows {
+            let took = Duration::from_micros(row.took.unsigned_abs());
+            let mut whats = vec!["calls".to_owned(), format!("took-{:02}", bucket(took))];
+            if !row.succeeded() {
+                whats.push(row.ending.clone());
+            }
+            if let Some(failed) = &row.failure {
+                whats.push(format!("kind-{}", failed.kind));
+            }
+            for (size, long) in [("minute", MINUTE), ("hour", HOUR)] {
+                let at = row.at - row.at.rem_euclid(long);
+                let mut add = |what: String, count: i64| {
+                    let key = (size, at, row.upstream.clone(), row.tool.clone(), what);
+                    *rollups.entry(key).or_default() += count;
+                };
+                for what in &whats {
+                    add(what.clone(), 1);
+                }
+                if row.attempts > 1 {
+                    add("retries".to_owned(), row.attempts - 1);
+                    if row.succeeded() {
+                        add("by-retry".to_owned(), 1);
+                    }
+                }
+            }
+        }
+        rollups
+    }
+}
+
+/// Decides which samples are kept whole.
+#[derive(Default)]
+pub(crate) struct Thinner {
+    minute: i64,
+    seen: HashMap<String, u64>,
+    successes: u64,
+}
+
+impl Thinner {
+    pub(crate) fn thin(&mut self, row: &mut Row) {
+        let minute = row.at - row.at.rem_euclid(MINUTE);
+        if minute != self.minute {
+            *self = Self { minute, ..Self::default() };
+        }
+        row.is_kept = match &row.failure {
+            Some(failed) => {
+                let seen = self.seen.entry(failed.fingerprint.clone()).or_default();
+                *seen += 1;
+                *seen <= WHOLE || seen.is_multiple_of(ONE_IN)
+            }
+            None if row.run.is_some() || !row.succeeded() => {
+                self.successes += 1;
+                self.successes <= SUCCESSES || self.successes.is_multiple_of(ONE_IN)
+            }
+            None => false,
+        };
+    }
+}
+
+/// A name that is never the same again, in the order of time.
+pub(crate) fn new_id(at: i64) -> Vec<u8> {
+    let mut id = [0; 16];
+    // Without chance the time alone must do; two batches of one moment are one then.
+    let _ = getrandom(&mut id, GetRandomFlags::empty());
+    id[..8].copy_from_slice(&at.to_be_bytes());
+    id.to_vec()
+}

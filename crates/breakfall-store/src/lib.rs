@@ -1,0 +1,28 @@
+//! Keeps what failed, in SQLite or Postgres, and tells of it again.
+//!
+//! ```text
+//! record ──▶ row ──▶ batch ──▶ groups, hours, samples, rollups
+//! ```
+//!
+//! A [`Keeper`] is a sink: it takes records off the path of calls, and no call ever waits for it. A
+//! [`Store`] reads.
+
+mod backend;
+mod batch;
+mod error;
+mod fingerprint;
+mod histogram;
+mod place;
+mod read;
+mod recovery;
+mod row;
+mod spool;
+mod sweep;
+mod write;
+mod writer;
+
+pub use error::Error;
+pub use place::default_file;
+pub use read::{Group, Lost, Recovery, Sample, State, Store, ToolRow};
+pub use sweep::Keep;
+pub use writer::{Keeper, Keeping};

@@ -1,0 +1,131 @@
+//! Batches on disk while a database over the network is away: bounded, in order, never written twice.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use crate::backend::Place;
+use crate::batch::Batch;
+
+/// How much is spooled; then the oldest goes.
+const MOST_BYTES: u64 = 64 << 20;
+const MOST_FILES: usize = 5_000;
+
+/// A file of its own for each batch.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    directory: PathBuf,
+    /// Names in order, with their sizes.
+    files: VecDeque<(String, u64)>,
+    bytes: u64,
+    next: u64,
+}
+
+impl Spool {
+    /// The spool of a database over the network; a file needs none.
+    pub(crate) fn beside(place: &Place) -> Option<Self> {
+        let Place::Postgres(url) = place else { return None };
+        // One for each database: the name tells which, and no secret.
+        let hash = crate::fingerprint::fingerprint(url, "", "", "");
+        Some(Self::at(crate::place::data_directory()?.join(format!("spool-{hash}"))))
+    }
+
+    /// A spool with what an earlier process left in it.
+    pub(crate) fn at(directory: PathBuf) -> Self {
+        let mut files: Vec<(String, u64)> = fs::read_dir(&directory)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let name = entry.file_name().into_string().ok()?;
+                name.ends_with(".json").then_some((name, entry.metadata().ok()?.len()))
+            })
+            .collect();
+        files.sort();
+        let bytes = files.iter().map(|(_, bytes)| bytes).sum();
+        Self { directory, files: files.into(), bytes, next: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Adds a batch. An error is how many records were lost for it: its own, or older ones.
+    pub(crate) fn push(&mut self, batch: &Batch) -> Result<(), u64> {
+        let mut lost = 0;
+        let text = serde_json::to_vec(batch).map_err(|_| batch.rows.len() as u64)?;
+        while self.files.len() >= MOST_FILES || self.bytes + text.len() as u64 > MOST_BYTES {
+            let Some(oldest) = self.first() else { break };
+            lost += oldest.rows.len() as u64;
+            self.forget_first();
+        }
+        self.next += 1;
+        let started = batch.rows.first().map_or(0, |row| row.at);
+        let name = format!("{started:016}-{}-{:08}.json", std::process::id(), self.next);
+        let kept = || -> std::io::Result<()> {
+            fs::create_dir_all(&self.directory)?;
+            let half = self.directory.join(format!("{name}.half"));
+            let mut file = fs::OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(&half)?;
+            file.write_all(&text)?;
+            fs::rename(&half, self.directory.join(&name))
+        };
+        match kept() {
+            Ok(()) => {
+                self.bytes += text.len() as u64;
+                self.files.push_back((name, text.len() as u64));
+            }
+            Err(_) => lost += batch.rows.len() as u64,
+        }
+        if lost > 0 { Err(lost) } else { Ok(()) }
+    }
+
+    /// The oldest batch; a file that is none is thrown away.
+    pub(crate) fn first(&mut self) -> Option<Batch> {
+        loop {
+            let (name, _) = self.files.front()?;
+            let text = fs::read(self.directory.join(name)).ok();
+            match text.and_then(|text| serde_json::from_slice(&text).ok()) {
+                Some(batch) => return Some(batch),
+                None => self.forget_first(),
+            }
+        }
+    }
+
+    pub(crate) fn forget_first(&mut self) {
+        if let Some((name, bytes)) = self.files.pop_front() {
+            self.bytes -= bytes;
+            let _ = fs::remove_file(self.directory.join(name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_come_back_in_order_also_to_the_next_process() {
+        let directory =
+            std::env::temp_dir().join(format!("breakfall-spool-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        let batch = |id: u8| Batch { id: vec![id], lost: 1, ..Batch::default() };
+        let mut spool = Spool::at(directory.clone());
+        spool.push(&batch(1)).unwrap();
+        spool.push(&batch(2)).unwrap();
+        fs::write(directory.join("0-garbage.json"), "{").unwrap();
+        let mut again = Spool::at(directory.clone());
+        assert_eq!(again.first().unwrap().id, [1]);
+        again.forget_first();
+        assert_eq!(again.first().unwrap().id, [2]);
+        again.forget_first();
+        assert!(again.first().is_none() && again.is_empty());
+        fs::remove_dir_all(directory).unwrap();
+    }
+}
