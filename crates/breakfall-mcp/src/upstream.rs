@@ -250,9 +250,11 @@ impl Upstream {
                 };
                 // Whoever started it may have done so again a moment ago.
                 if let Some(lost) = down {
+                    if std::mem::replace(&mut has_looked, true) {
+                        return Err(lost);
+                    }
                     self.needed.notify_one();
-                    let looked = tokio::time::timeout(LOOKING, link.changed()).await;
-                    if looked.is_err() || std::mem::replace(&mut has_looked, true) {
+                    if tokio::time::timeout(LOOKING, link.changed()).await.is_err() {
                         return Err(lost);
                     }
                     continue;
