@@ -42,10 +42,12 @@ def arguments(pid):
         return []
 
 
+def servers(root, program):
+    """The processes that run `program` themselves or through their interpreter: the guard also has
+    the program's name among its arguments, further back."""
+    return [pid for pid, _ in below(root) if program in arguments(pid)[:2]]
+
+
 def server(root, program):
-    """The process that runs `program` itself or through its interpreter: the guard also has the
-    program's name among its arguments, further back."""
-    for pid, _ in below(root):
-        if program in arguments(pid)[:2]:
-            return pid
-    return None
+    """The first of them."""
+    return next(iter(servers(root, program)), None)

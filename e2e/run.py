@@ -44,21 +44,21 @@ INTERNALS = re.compile(r"Traceback|errors\.pydantic\.dev|site-packages|node_modu
 LONGEST = 3000
 
 
-class Driver:
-    """A client in a process of its own, so that it fails as a user's program would."""
+def variables(session):
+    """The time that the guard has for each call of a session."""
+    return {
+        "BREAKFALL_DEFAULTS__ATTEMPT_TIMEOUT": f"{session.attempt}s",
+        "BREAKFALL_DEFAULTS__TOTAL_TIMEOUT": f"{session.total}s",
+    }
 
-    def __init__(self, client, command, session, folder, patience, restart):
+
+class Driver:
+    """A client in a process of its own, so that it fails as a user's program would. It reaches the
+    server by `command`, with `env`, or at `url`."""
+
+    def __init__(self, client, reach, folder, patience):
         self.program, mode = CLIENTS[client]
-        plan = {
-            "command": command,
-            "env": {
-                "BREAKFALL_DEFAULTS__ATTEMPT_TIMEOUT": f"{session.attempt}s",
-                "BREAKFALL_DEFAULTS__TOTAL_TIMEOUT": f"{session.total}s",
-            },
-            "patience": patience,
-            "mode": mode,
-            "modules": f"{TOOLS}/npm",
-        }
+        plan = {**reach, "patience": patience, "mode": mode, "modules": f"{TOOLS}/npm"}
         self.said = open(folder / "stderr.txt", "a+")
         self.process = subprocess.Popen(
             [*self.program, json.dumps(plan)],
@@ -73,7 +73,6 @@ class Driver:
         threading.Thread(target=self._listen, daemon=True).start()
         # What the client itself allows, and time for it to start.
         self.longest = patience + 30
-        self.restart = restart
 
     def _listen(self):
         for line in self.process.stdout:
@@ -108,33 +107,39 @@ class Driver:
         return self.said.read()
 
 
-def strike(driver, server, number):
-    """Signals the server. Waits for it, because a guard may be starting it again."""
-    until = time.monotonic() + driver.restart
-    while (pid := processes.server(driver.process.pid, server.program)) is None:
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-    os.kill(pid, number)
-    return True
+def striker(root, program, restart):
+    """What signals the server below a process, and its twin where the guard has one for clients of
+    the other era. Waits for it, because a guard may be starting it again."""
+
+    def strike(number):
+        until = time.monotonic() + restart
+        while not (found := processes.servers(root, program)):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.05)
+        for pid in found:
+            os.kill(pid, number)
+        return True
+
+    return strike
 
 
-def make(driver, server, case):
+def make(driver, strike, case):
     """One call, with its signals: the answer, and what went wrong with the signals."""
     trouble = []
-    if case.before and not strike(driver, server, case.before):
+    if case.before and not strike(case.before):
         trouble.append("there is no server to signal")
     driver.send(case)
     since = time.monotonic()
     if case.during:
         time.sleep(0.5)
-        if not strike(driver, server, case.during):
+        if not strike(case.during):
             trouble.append("there is no server to signal")
         since = time.monotonic()
     answer = driver.answer()
     answer["seconds"] = time.monotonic() - since
     if case.after:
-        strike(driver, server, case.after)
+        strike(case.after)
     return answer, trouble
 
 
@@ -207,36 +212,41 @@ class Snapshots:
         self.path.write_text("\n".join(f"## {title}\n{self.sections[title]}\n" for title in titles))
 
 
-def session(options, client, name, number):
+def calls(options, part, folder, driver, strike):
     """Makes the cases of one session: a list of (case, answer, what is wrong, what was said)."""
+    results = []
+    connection = driver.answer()
+    try:
+        for case in part.cases:
+            if "raised" in connection:
+                answer, trouble = {"raised": f"on connecting: {connection['raised']}"}, []
+            else:
+                answer, trouble = make(driver, strike, case)
+            for key in ("text", "raised"):
+                if key in answer:
+                    answer[key] = normal(answer[key], folder, options.port)
+            trouble = [] if options.direct else trouble + faults(case, answer)
+            if not options.case or case.name in options.case:
+                results.append((case, answer, trouble))
+    except (OSError, ValueError) as error:
+        results.append((case, {"raised": f"nothing: {error}"}, [f"the harness failed: {error!r}"]))
+    said = driver.close()
+    return [(*result, said) for result in results]
+
+
+def session(options, client, name, number):
+    """Makes the cases of one session with a client that starts the guard itself."""
     folder = Path(tempfile.mkdtemp(prefix="breakfall-e2e-"))
     try:
         sandbox(folder)
         server = next(s for s in servers(folder, options.port) if s.name == name)
         part = list(server.sessions)[number]
-        cases = [case for case in part.cases if not options.case or case.name in options.case]
-        if not cases:
+        if options.case and not any(case.name in options.case for case in part.cases):
             return []
-        command = [*options.guard, *server.command]
-        driver = Driver(client, command, part, folder, options.patience, 0 if options.direct else 20)
-        results = []
-        connection = driver.answer()
-        try:
-            for case in part.cases:
-                if "raised" in connection:
-                    answer, trouble = {"raised": f"on connecting: {connection['raised']}"}, []
-                else:
-                    answer, trouble = make(driver, server, case)
-                for key in ("text", "raised"):
-                    if key in answer:
-                        answer[key] = normal(answer[key], folder, options.port)
-                trouble = [] if options.direct else trouble + faults(case, answer)
-                if case in cases:
-                    results.append((case, answer, trouble))
-        except (OSError, ValueError) as error:
-            results.append((case, {"raised": f"nothing: {error}"}, [f"the harness failed: {error!r}"]))
-        said = driver.close()
-        return [(*result, said) for result in results]
+        reach = {"command": [*options.guard, *server.command], "env": variables(part)}
+        driver = Driver(client, reach, folder, options.patience)
+        strike = striker(driver.process.pid, server.program, 0 if options.direct else 20)
+        return calls(options, part, folder, driver, strike)
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -16,6 +16,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 
 def say(line):
@@ -38,13 +39,18 @@ def spoken(message):
     return {"text": content, "error": message.status == "error"}
 
 
+def transport(plan):
+    if "url" in plan:
+        return streamable_http_client(plan["url"])
+    command, *arguments = plan["command"]
+    return stdio_client(StdioServerParameters(command=command, args=arguments, env=plan["env"]))
+
+
 async def main():
     plan = json.loads(sys.argv[1])
-    command, *arguments = plan["command"]
-    server = StdioServerParameters(command=command, args=arguments, env=plan["env"])
     async with (
-        stdio_client(server) as streams,
-        ClientSession(*streams, read_timeout_seconds=timedelta(seconds=plan["patience"])) as session,
+        transport(plan) as (read, write, *_),
+        ClientSession(read, write, read_timeout_seconds=timedelta(seconds=plan["patience"])) as session,
     ):
         await session.initialize()
         tools = await load_mcp_tools(session)

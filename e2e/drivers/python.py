@@ -1,6 +1,6 @@
 """Makes calls as a program would that uses the Python `mcp` package, of either generation.
 
-Takes `{"command", "env", "patience", "mode"}` as its argument, a call a line on standard input,
+Takes `{"command", "env", "patience", "mode"}`, or a `url` in place of the first two, as its argument, a call a line on standard input,
 and writes a line for the connection and one for each call. `mode` is `session` (`ClientSession`,
 the handshake) or `auto` (`Client`, which takes the newest era that the server speaks).
 """
@@ -32,19 +32,26 @@ def seconds(number):
     return timedelta(seconds=number) if first else number
 
 
-async def connect(stack, plan):
+def transport(plan):
+    if "url" in plan:
+        from mcp.client.streamable_http import streamable_http_client
+
+        return streamable_http_client(plan["url"])
     command, *arguments = plan["command"]
-    server = StdioServerParameters(command=command, args=arguments, env=plan["env"])
+    return stdio_client(StdioServerParameters(command=command, args=arguments, env=plan["env"]))
+
+
+async def connect(stack, plan):
     patience = seconds(plan["patience"])
     if plan["mode"] == "auto":
         from mcp import Client
 
         return await stack.enter_async_context(
-            Client(stdio_client(server), mode="auto", read_timeout_seconds=patience)
+            Client(transport(plan), mode="auto", read_timeout_seconds=patience)
         )
-    streams = await stack.enter_async_context(stdio_client(server))
+    read, write, *_ = await stack.enter_async_context(transport(plan))
     session = await stack.enter_async_context(
-        ClientSession(*streams, read_timeout_seconds=patience)
+        ClientSession(read, write, read_timeout_seconds=patience)
     )
     await session.initialize()
     return session

@@ -11,17 +11,20 @@ const say = (line) => process.stdout.write(JSON.stringify(line) + "\n");
 const raised = (error) => ({ raised: `${error.constructor.name}: ${error.message}` });
 
 async function connect() {
-  const [Client, StdioClientTransport] =
-    plan.mode === "client"
-      ? [(await load("@modelcontextprotocol/client")).Client,
-         (await load("@modelcontextprotocol/client/stdio")).StdioClientTransport]
-      : [(await load("@modelcontextprotocol/sdk/client/index.js")).Client,
-         (await load("@modelcontextprotocol/sdk/client/stdio.js")).StdioClientTransport];
-  const [command, ...args] = plan.command;
-  const client = new Client({ name: "e2e", version: "1" });
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...plan.env };
-  await client.connect(new StdioClientTransport({ command, args, env }));
+  const [whole, stdio, http] = await Promise.all((plan.mode === "client"
+    ? ["client", "client/stdio", "client"]
+    : ["sdk/client/index.js", "sdk/client/stdio.js", "sdk/client/streamableHttp.js"]
+  ).map((name) => load(`@modelcontextprotocol/${name}`)));
+  const client = new whole.Client({ name: "e2e", version: "1" });
+  await client.connect(transport(stdio.StdioClientTransport, http.StreamableHTTPClientTransport));
   return client;
+}
+
+function transport(Stdio, Http) {
+  if (plan.url) return new Http(new URL(plan.url));
+  const [command, ...args] = plan.command;
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...plan.env };
+  return new Stdio({ command, args, env });
 }
 
 try {

@@ -15,6 +15,10 @@ const COMMON: Script =
     ("run.py", &["--client", "python", "--client", "typescript-1", "--client", "langgraph"]);
 
 const OTHERS: &[Script] = &[
+    (
+        "over_http.py",
+        &["--client", "python-auto", "--client", "python-1", "--client", "typescript"],
+    ),
     ("once.py", &[]),
     ("orphans.py", &[]),
     ("pipeline.py", &[]),
@@ -34,8 +38,8 @@ pub(crate) fn e2e(every_client: bool) -> Result<(), Failed> {
         println!("== end to end: e2e/{script} {}", arguments.join(" "));
         let mut command = Command::new("python3");
         command.arg(format!("e2e/{script}")).args(*arguments).args(["--", program]);
-        // The suite starts the guard itself, on a port.
-        if *script != "conformance.py" {
+        // These start the guard themselves, on a port.
+        if !matches!(*script, "conformance.py" | "over_http.py") {
             command.args(["guard", "--"]);
         }
         let status =

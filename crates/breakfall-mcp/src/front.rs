@@ -1,6 +1,8 @@
 //! The door for clients that come over HTTP: who may come in, and what each request is.
 
+mod accepting;
 mod clients;
+mod head;
 mod respond;
 
 use std::net::SocketAddr;
@@ -9,26 +11,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    ACCEPT, ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE,
+    ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE,
 };
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::serve::ListenerExt;
 use breakfall::GuardBuilder;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 
+use accepting::Run;
 use clients::{Client, Clients};
-use respond::{Ending, respond, standing};
+use head::{host, is_same, text, whole};
+use respond::{Connected, Ending, respond, standing};
 
 use crate::era::{self, Era, LEGACY};
 use crate::error::Error;
-use crate::headers::{self, LAST_EVENT, SESSION, VERSION};
-use crate::message::{Message, messages};
+use crate::headers::{self, LAST_EVENT, SESSION, VERSION, accepts, bare};
+use crate::message::Message;
 use crate::origin::Origin;
 use crate::servers::Servers;
 use crate::stream::Stream;
@@ -37,11 +39,10 @@ use crate::watchdog::Watchdog;
 /// Where messages go to.
 const PATH: &str = "/mcp";
 
-/// The largest body that is taken.
-const LARGEST: usize = 16 << 20;
-
-/// How long a body may take to come.
-const COMING: Duration = Duration::from_secs(30);
+/// How long a stream that can be taken up again is not opened yet: a server at an address may still
+/// say who may not come in, which no stream could.
+const AT_ONCE: Duration = Duration::from_millis(20);
+const IN_A_MOMENT: Duration = Duration::from_secs(1);
 
 /// Serves clients that come over HTTP.
 pub struct Front {
@@ -69,6 +70,7 @@ impl Front {
         guard: impl Fn() -> GuardBuilder + Send + Sync + 'static,
         watchdog: Option<Arc<Watchdog>>,
     ) -> Result<Self, Error> {
+        let token = token.filter(|token| !token.is_empty());
         let is_local = address.ip().is_loopback();
         if !is_local && token.is_none() {
             return Err(Error::Open { address });
@@ -88,21 +90,18 @@ impl Front {
 
     /// Serves until told to stop, then ends every server.
     pub async fn serve(self, until: impl Future<Output = ()>) -> Result<(), Error> {
-        let Self { listener, door, address } = self;
+        let Self { listener, door, .. } = self;
         let router = Router::new()
             .route(PATH, axum::routing::any(asked))
             .fallback(|| async { refusal(StatusCode::NOT_FOUND, -32600, "messages go to `/mcp`") })
             .with_state(Arc::clone(&door));
-        let listener = listener.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
-        let served = tokio::select! {
-            served = async { axum::serve(listener, router).await } => served,
-            () = door.clients.expire() => Ok(()),
-            () = until => Ok(()),
-        };
+        tokio::select! {
+            () = accepting::accept(listener, router, accepting::MOST, accepting::HEAD) => {}
+            () = door.clients.expire() => {}
+            () = until => {}
+        }
         door.clients.end().await;
-        served.map_err(|source| Error::Listen { address, source })
+        Ok(())
     }
 }
 
@@ -140,27 +139,6 @@ fn not_allowed() -> Response {
     refused
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
-}
-
-/// The host of `host:port` or of `scheme://host:port`.
-fn host(authority: &str) -> &str {
-    let authority = authority.split_once("://").map_or(authority, |(_, rest)| rest);
-    if authority.starts_with('[') {
-        return authority.split_inclusive(']').next().unwrap_or_default();
-    }
-    authority.split(':').next().unwrap_or_default()
-}
-
-fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let Some(accepted) = text(headers, &ACCEPT) else { return true };
-    let group = kind.split('/').next().unwrap_or_default();
-    accepted.split(',').map(|one| one.split(';').next().unwrap_or_default().trim()).any(|one| {
-        one == kind || one == "*/*" || one.strip_suffix("/*").is_some_and(|of| of == group)
-    })
-}
-
 impl Door {
     /// Why a request does not come in, if it does not. A page that a browser shows must not reach a
     /// server of its user's, under whatever name it calls this machine.
@@ -180,7 +158,9 @@ impl Door {
             }
         }
         let Some(token) = &self.token else { return None };
-        let shown = text(headers, &AUTHORIZATION).and_then(|shown| shown.strip_prefix("Bearer "));
+        let shown = text(headers, &AUTHORIZATION).and_then(|shown| shown.split_once(' '));
+        let shown = shown.filter(|(how, _)| how.eq_ignore_ascii_case("Bearer"));
+        let shown = shown.map(|(_, shown)| shown.trim());
         if shown.is_some_and(|shown| is_same(shown.as_bytes(), token.as_bytes())) {
             return None;
         }
@@ -193,9 +173,10 @@ impl Door {
 
     async fn post(self: Arc<Self>, request: Request) -> Response {
         let (parts, body) = request.into_parts();
+        let run = parts.extensions.get::<Run>().map(|run| Arc::clone(&run.0));
         let headers = parts.headers;
         let kind = text(&headers, &CONTENT_TYPE).unwrap_or_default();
-        if !kind.starts_with("application/json") {
+        if bare(kind) != "application/json" {
             let words = "the `Content-Type` of a message is `application/json`";
             return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32600, words);
         }
@@ -203,18 +184,16 @@ impl Door {
             let words = "accept `application/json` and `text/event-stream`";
             return refusal(StatusCode::NOT_ACCEPTABLE, -32600, words);
         }
-        let body = match whole(body).await {
+        let length = text(&headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
+        let body = match whole(body, length).await {
             Ok(body) => body,
             Err((status, code, words)) => return refusal(status, code, words),
         };
-        let message = match <[_; 1]>::try_from(messages(&body)) {
-            Ok([Some(message)]) => message,
-            Ok([None]) => {
-                return refusal(StatusCode::BAD_REQUEST, -32700, "this body is no message");
-            }
-            Err(_) => {
-                return refusal(StatusCode::BAD_REQUEST, -32600, "a body is one message, no batch");
-            }
+        if body.trim_start().starts_with('[') {
+            return refusal(StatusCode::BAD_REQUEST, -32600, "a body is one message, no batch");
+        }
+        let Some(message) = Message::parse(&body) else {
+            return refusal(StatusCode::BAD_REQUEST, -32700, "this body is no message");
         };
         let version = text(&headers, &VERSION).map(str::trim);
         let is_legacy = version.is_none_or(|version| LEGACY.contains(&version));
@@ -222,7 +201,8 @@ impl Door {
             Message::Request { id, method, params }
                 if !is_legacy || Era::of(params.as_deref()) == Era::Modern =>
             {
-                self.modern(headers, id, method, params).await
+                let origin = Origin::new(id, Era::Modern).with(headers).in_run(run);
+                self.modern(origin, method, params).await
             }
             Message::Request { id, method, params } if method == "initialize" => {
                 self.initialize(headers, id, method, params).await
@@ -252,37 +232,40 @@ impl Door {
     /// A request that says everything itself.
     async fn modern(
         &self,
-        headers: HeaderMap,
-        id: Box<RawValue>,
+        origin: Origin,
         method: String,
         params: Option<Box<RawValue>>,
     ) -> Response {
+        let id = &origin.id;
         if !era::is_whole(params.as_deref()) {
             let words = "`params._meta` must name `io.modelcontextprotocol/protocolVersion` and \
                 `io.modelcontextprotocol/clientCapabilities`";
-            return refused_request(StatusCode::BAD_REQUEST, &id, -32602, words);
+            return refused_request(StatusCode::BAD_REQUEST, id, -32602, words);
         }
         let client = match self.clients.shared() {
             Ok(client) => client,
-            Err(error) => return failed(&id, &error),
+            Err(error) => return failed(id, &error),
         };
+        if client.is_full() {
+            return full(id);
+        }
         let session = &client.session;
         let parameters = session.parameters(&method, params.as_deref());
-        if let Some(why) = headers::mismatch(&headers, &method, params.as_deref(), &parameters) {
-            return refused_request(StatusCode::BAD_REQUEST, &id, headers::MISMATCH, &why);
+        let said = &origin.headers;
+        if let Some(why) = headers::mismatch(said, &method, params.as_deref(), &parameters) {
+            return refused_request(StatusCode::BAD_REQUEST, id, headers::MISMATCH, &why);
         }
         let stream = self.stream();
-        let origin = Origin::new(id, Era::Modern).streamed(Arc::clone(&stream), headers);
-        let origin = Arc::new(origin);
+        let origin = origin.to(&stream);
         let number = session.asked(Arc::clone(&origin), method, params);
         // Who closes the connection does not want the answer any more.
         let ending = Ending::Stops { session: Arc::clone(session), number };
-        respond(&origin, &stream, ending, false).await
+        respond(&origin, &stream, ending, None).await
     }
 
     /// A client says hello.
     async fn initialize(
-        &self,
+        self: Arc<Self>,
         headers: HeaderMap,
         id: Box<RawValue>,
         method: String,
@@ -292,17 +275,16 @@ impl Door {
             Ok(opened) => opened,
             Err(error) => return failed(&id, &error),
         };
+        let mut unanswered = Unanswered { door: Arc::clone(&self), name: Some(name.clone()) };
         let stream = self.stream();
-        let origin = Origin::new(id, Era::Legacy).streamed(Arc::clone(&stream), headers);
-        let origin = Arc::new(origin);
+        let origin = Origin::new(id, Era::Legacy).with(headers).to(&stream);
         client.session.asked(Arc::clone(&origin), method, params);
-        let mut response = respond(&origin, &stream, Ending::None, false).await;
-        if response.status().is_success() {
-            if let Ok(name) = name.parse() {
-                response.headers_mut().insert(SESSION, name);
-            }
-        } else {
-            self.clients.close(&name).await;
+        let mut response = respond(&origin, &stream, Ending::None, None).await;
+        if response.status().is_success()
+            && let Ok(name) = name.parse()
+        {
+            response.headers_mut().insert(SESSION, name);
+            unanswered.name = None;
         }
         response
     }
@@ -317,13 +299,18 @@ impl Door {
         client.is_seen();
         match message {
             Message::Request { id, method, params } => {
-                let stream = client.keep(self.stream());
-                let is_priming = client.is_resumable();
-                let origin = Origin::new(id, Era::Legacy).streamed(Arc::clone(&stream), headers);
-                let origin = Arc::new(origin);
-                client.session.asked(Arc::clone(&origin), method, params);
-                let ending = Ending::Forgets { client: Arc::clone(&client), stream: stream.number };
-                respond(&origin, &stream, ending, is_priming).await
+                if client.is_full() {
+                    return full(&id);
+                }
+                let (stream, session) = (self.stream(), &client.session);
+                let opens_after = client.is_resumable().then(|| {
+                    client.keep(Arc::clone(&stream));
+                    if session.is_remote() { IN_A_MOMENT } else { AT_ONCE }
+                });
+                let origin = Origin::new(id, Era::Legacy).with(headers).to(&stream);
+                session.asked(Arc::clone(&origin), method, params);
+                let ending = Ending::Leaves(Connected::new(&client));
+                respond(&origin, &stream, ending, opens_after).await
             }
             Message::Notification { method, params } => {
                 client.session.told(&method, params).await;
@@ -373,54 +360,23 @@ fn failed(id: &RawValue, error: &Error) -> Response {
     refused_request(StatusCode::SERVICE_UNAVAILABLE, id, crate::message::LOST, &error.to_string())
 }
 
-/// A body as text, or why it is none.
-async fn whole(body: Body) -> Result<String, (StatusCode, i64, &'static str)> {
-    let coming = axum::body::to_bytes(body, LARGEST);
-    let Ok(bytes) = tokio::time::timeout(COMING, coming).await else {
-        return Err((
-            StatusCode::REQUEST_TIMEOUT,
-            -32600,
-            "the body took longer than 30 s to come",
-        ));
-    };
-    let too_large = |_| (StatusCode::PAYLOAD_TOO_LARGE, -32600, "a message has at most 16 MiB");
-    let no_text = |_| (StatusCode::BAD_REQUEST, -32700, "this body is not UTF-8");
-    String::from_utf8(bytes.map_err(too_large)?.into()).map_err(no_text)
+fn full(id: &RawValue) -> Response {
+    let words = "too many requests are under way; wait for their answers";
+    refused_request(StatusCode::TOO_MANY_REQUESTS, id, crate::message::LOST, words)
 }
 
-/// Whether two secrets are the same, in a time that does not tell where they differ.
-fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len()
-        && one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+/// A session whose client does not know of it yet: where nobody waits for the answer, nobody ever
+/// will.
+struct Unanswered {
+    door: Arc<Door>,
+    name: Option<String>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_are_told_from_ports_and_schemes() {
-        for (authority, is) in [
-            ("localhost:80", "localhost"),
-            ("http://127.0.0.1:80", "127.0.0.1"),
-            ("[::1]:80", "[::1]"),
-            ("evil.example.com", "evil.example.com"),
-            ("", ""),
-        ] {
-            assert_eq!(host(authority), is);
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some(name) = self.name.take() {
+            let door = Arc::clone(&self.door);
+            tokio::spawn(async move { door.clients.close(&name).await });
         }
-    }
-
-    #[test]
-    fn what_is_accepted_is_read_with_its_stars() {
-        let of = |value: &'static str| {
-            [(ACCEPT, axum::http::HeaderValue::from_static(value))].into_iter().collect()
-        };
-        let events = "text/event-stream";
-        assert!(accepts(&HeaderMap::new(), events));
-        for value in ["*/*", "application/json, text/event-stream;q=0.9", "text/*"] {
-            assert!(accepts(&of(value), events), "{value}");
-        }
-        assert!(!accepts(&of("application/json"), events));
     }
 }

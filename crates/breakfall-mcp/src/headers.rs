@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -200,6 +201,20 @@ fn decoded(value: &str) -> Option<String> {
     }
 }
 
+/// A kind of content, without what is said beside it.
+pub(crate) fn bare(kind: &str) -> String {
+    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Whether a kind of content is accepted.
+pub(crate) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let Some(accepted) = headers.get(ACCEPT).and_then(|it| it.to_str().ok()) else { return true };
+    let group = kind.split('/').next().unwrap_or_default();
+    accepted.split(',').map(bare).any(|one| {
+        one == kind || one == "*/*" || one.strip_suffix("/*").is_some_and(|of| of == group)
+    })
+}
+
 /// Whether a host is this machine.
 pub(crate) fn is_here(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -274,5 +289,17 @@ mod tests {
         for host in ["example.com", "localhost.evil.com", "10.0.0.1", "0.0.0.0", ""] {
             assert!(!is_here(host), "{host}");
         }
+    }
+
+    #[test]
+    fn what_is_accepted_is_read_with_its_stars() {
+        let of =
+            |value: &'static str| [(ACCEPT, HeaderValue::from_static(value))].into_iter().collect();
+        let events = "text/event-stream";
+        assert!(accepts(&HeaderMap::new(), events));
+        for value in ["*/*", "application/json, text/event-stream;q=0.9", "text/*"] {
+            assert!(accepts(&of(value), events), "{value}");
+        }
+        assert!(!accepts(&of("application/json"), events));
     }
 }

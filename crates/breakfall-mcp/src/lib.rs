@@ -11,9 +11,11 @@
 //! | `message` | a line | a request, a notification or an answer, its insides untouched |
 //! | `child` | a command | a process in a group of its own |
 //! | `lines` | bytes | lines within bounds, and back |
-//! | `upstream` | a server's description | a server that is kept alive |
+//! | `upstream` | a server's description | a server that is kept alive, by its process or at its address |
 //! | `tools` | MCP's words for tools and results | ours, and back: the only file that knows both |
-//! | `session` | a client's lines | answers |
+//! | `session` | a client's requests | answers |
+//! | `front` | HTTP requests | sessions and their requests, for whom may come in |
+//! | `stream`, `events` | what goes to a client | what it can take up again where it broke off |
 //! | `front`, `stream`, `events` | HTTP requests | the same, each with its answer and what belongs to it |
 //! | `era`, `headers`, `origin` | a request | which era it speaks, what its headers must say, where its answer goes |
 //! | `record` | what passes | files |

@@ -1,13 +1,14 @@
 //! A request of the client's, and where what belongs to it goes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use axum::http::HeaderMap;
 use serde_json::value::RawValue;
 
 use crate::era::Era;
 use crate::stream::Stream;
+use crate::upstream::locked;
 
 /// A request of the client's.
 #[derive(Debug)]
@@ -18,10 +19,12 @@ pub(crate) struct Origin {
     /// Where its answer and all that belongs to it goes; nothing where client and guard have one
     /// line between them.
     pub(crate) stream: Option<Arc<Stream>>,
+    /// The run that it belongs to, where a session is not one.
+    pub(crate) run: Option<Arc<str>>,
     /// The headers it came with.
     pub(crate) headers: HeaderMap,
-    /// How an HTTP server refused it.
-    pub(crate) refusal: OnceLock<Refusal>,
+    /// How an HTTP server refused it, the last time.
+    refusal: Mutex<Option<Refusal>>,
     /// A subscription was acknowledged, and need not be again.
     acknowledged: AtomicBool,
 }
@@ -43,17 +46,42 @@ impl Origin {
             id,
             era,
             stream: None,
+            run: None,
             headers: HeaderMap::new(),
-            refusal: OnceLock::new(),
+            refusal: Mutex::default(),
             acknowledged: AtomicBool::new(false),
         }
     }
 
-    /// A request that came by itself, in a stream of its own.
-    pub(crate) fn streamed(mut self, stream: Arc<Stream>, headers: HeaderMap) -> Self {
-        self.stream = Some(stream);
+    /// A request that came by itself, with headers.
+    pub(crate) fn with(mut self, headers: HeaderMap) -> Self {
         self.headers = headers;
         self
+    }
+
+    pub(crate) fn in_run(mut self, run: Option<Arc<str>>) -> Self {
+        self.run = run;
+        self
+    }
+
+    /// One that has a stream of its own.
+    pub(crate) fn to(mut self, stream: &Arc<Stream>) -> Arc<Self> {
+        self.stream = Some(Arc::clone(stream));
+        Arc::new(self)
+    }
+
+    pub(crate) fn is_refused(&self, refusal: Refusal) {
+        *locked(&self.refusal) = Some(refusal);
+    }
+
+    /// It was answered all the same, or others have a say in it.
+    pub(crate) fn is_not_refused(&self) {
+        locked(&self.refusal).take();
+    }
+
+    /// How the only server refused it.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        locked(&self.refusal).clone()
     }
 
     /// Whether this is the first that acknowledges its subscription.

@@ -233,8 +233,25 @@ impl Address {
     }
 
     fn secrets(&self) -> Vec<&str> {
-        // "Bearer x": the second word is the secret, the first is none.
-        self.headers.values().map(|value| value.rsplit(' ').next().unwrap_or(value)).collect()
+        // "Bearer x": what is behind the first word is the secret, the word is none.
+        let secret = |value| match str::split_once(value, ' ') {
+            Some((how, shown)) if how.bytes().all(|it| it.is_ascii_alphabetic()) => shown,
+            _ => value,
+        };
+        self.headers.values().map(|value| secret(value.as_str())).collect()
+    }
+
+    /// The secrets as they stand in a text and within JSON. Very short ones would tear every text
+    /// apart.
+    pub(crate) fn written_secrets(&self) -> Vec<String> {
+        let secrets = self.secrets().into_iter().filter(|secret| secret.len() >= 4);
+        let both = secrets.flat_map(|secret| {
+            let within = serde_json::Value::from(secret).to_string();
+            [secret.to_owned(), within[1..within.len() - 1].to_owned()]
+        });
+        let mut all: Vec<String> = both.collect();
+        all.dedup();
+        all
     }
 }
 

@@ -1,26 +1,28 @@
 //! One client: its requests are routed, its calls are guarded, and everything else passes as it is.
 
+mod asking;
 mod forward;
+mod greeting;
 mod life;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use breakfall::{Call, FailureKind, Guard, Held, ToolSpec, UnknownTool};
+use asking::Asked;
+use breakfall::{Call, FailureKind, Guard, ToolSpec, UnknownTool};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::era::{self, Era, LEGACY, MODERN, NEWEST_LEGACY};
+use crate::era::{self, Era};
 use crate::fields::{Fields, raw};
-use crate::headers::Parameter;
-use crate::message::{Answer, Message, answer, notification, request};
+use crate::message::{Answer, Message, answer, notification};
 use crate::origin::Origin;
 use crate::tools::{self, Request};
-use crate::upstream::{Event, Hello, Lost, Upstream, locked, of_subscription};
+use crate::upstream::{Event, Lost, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
 const GREETING: Duration = Duration::from_secs(10);
@@ -47,11 +49,12 @@ pub struct Session {
     upstreams: Vec<Arc<Upstream>>,
     /// Whether a tool that does not exist is answered as the protocol's letter has it.
     unknown_tool: UnknownTool,
+    events: mpsc::Sender<Event>,
     out: mpsc::Sender<String>,
     /// Requests of the client that are under way, by numbers of ours.
     running: Mutex<HashMap<u64, Running>>,
     /// Requests of servers that the client has not answered, by our numbers.
-    asked: Mutex<HashMap<u64, Asked>>,
+    asked: Mutex<BTreeMap<u64, Asked>>,
     /// What is wrong with the tools of servers that are used all the same.
     remarks: Mutex<HashMap<String, Vec<String>>>,
     /// When servers were last asked for their tools because of a name that nobody knows.
@@ -63,15 +66,6 @@ pub struct Session {
 struct Running {
     id: Box<RawValue>,
     stop: oneshot::Sender<()>,
-}
-
-/// A request of a server to the client.
-struct Asked {
-    key: String,
-    connection: u64,
-    id: Box<RawValue>,
-    /// The clocks that stand until it is answered.
-    _held: Vec<Held>,
 }
 
 impl Session {
@@ -139,6 +133,12 @@ impl Session {
         tokio::spawn(async move {
             let answered = session.answer(&origin, &method, params.as_deref(), stopped).await;
             locked(&session.running).remove(&number);
+            if session.upstreams.len() != 1 {
+                origin.is_not_refused();
+            }
+            if origin.stream.is_some() {
+                session.has_heard().await;
+            }
             let line = answered.map(|answered| answer(&origin.id, &answered));
             match (line, &origin.stream) {
                 (Some(line), Some(stream)) => stream.answer(line),
@@ -213,7 +213,8 @@ impl Session {
         let continued = |name: &&str| fields.get(name).is_some();
         let is_continued = ["requestState", "inputResponses"].iter().any(continued);
         let request = Request { fields, origin: Arc::clone(origin) };
-        let call = Call::new(origin.id.get(), &tool, arguments).with(request);
+        let mut call = Call::new(origin.id.get(), &tool, arguments).with(request);
+        call.run = origin.run.clone();
         if let Some(lost) = self.not_there(&tool).await {
             let reply = self.guard.refuse(call, tools::failure(lost));
             return Some(tools::answer(&reply, origin.era, is_continued));
@@ -230,6 +231,9 @@ impl Session {
         let reply = self.guard.handle_until(call, stop).await;
         if was_stopped.load(Ordering::Relaxed) {
             return None;
+        }
+        if !reply.is_error {
+            origin.is_not_refused();
         }
         let is_unknown = reply.kind() == Some(FailureKind::UnknownTool);
         if is_unknown && self.unknown_tool == UnknownTool::Protocol {
@@ -292,18 +296,6 @@ impl Session {
         }
     }
 
-    /// The client answers a server.
-    pub(crate) async fn answered(&self, id: &RawValue, answered: &Answer) {
-        let asked = id.get().parse().ok().and_then(|id: u64| locked(&self.asked).remove(&id));
-        let Some(asked) = asked else { return };
-        if let Some(upstream) = self.upstream(&asked.key)
-            && let Ok(connection) = upstream.connected(Duration::ZERO).await
-            && connection.number == asked.connection
-        {
-            connection.send(upstream, answer(&asked.id, answered)).await;
-        }
-    }
-
     /// What a server does by itself.
     async fn happened(&self, event: Event) {
         match event {
@@ -319,21 +311,26 @@ impl Session {
             Event::Listed(key) => {
                 self.learn(&key);
             }
+            Event::TakenBack { key, params } => self.taken_back(&key, &params).await,
             Event::Notification { method, params, about } => {
                 self.send(notification(&method, params.as_deref()), about.as_deref()).await;
             }
             Event::Request { key, connection, id, method, params, about } => {
-                let waits =
-                    matches!(method.as_str(), "elicitation/create" | "sampling/createMessage");
-                let held = match self.upstream(&key) {
-                    Some(upstream) if waits => upstream.hold(),
-                    _ => Vec::new(),
-                };
-                let number = self.number();
-                locked(&self.asked).insert(number, Asked { key, connection, id, _held: held });
-                let line = request(&number.to_string(), &method, params.as_deref());
-                self.send(line, about.as_deref()).await;
+                let asked = Asked::new(key, connection, id, about);
+                self.questioned(asked, &method, params.as_deref()).await;
             }
+            Event::Heard(waiting) => {
+                let _ = waiting.send(());
+            }
+        }
+    }
+
+    /// Waits until all was heard that came before now: behind an answer nothing belongs to its
+    /// request any more.
+    async fn has_heard(&self) {
+        let (waiting, heard) = oneshot::channel();
+        if self.events.send(Event::Heard(waiting)).await.is_ok() {
+            let _ = heard.await;
         }
     }
 
@@ -372,109 +369,5 @@ impl Session {
             toolbox.replace(key, mended.collect::<Vec<_>>());
         }
         !before.is_empty() && before != toolbox.callable()
-    }
-
-    /// The client says hello: every server is started and greeted with it.
-    async fn greeted(&self, origin: &Origin, params: Option<&RawValue>) -> Answer {
-        let said = params.map_or_else(|| raw(&json!({})), ToOwned::to_owned);
-        self.greet(&Hello { era: Era::Legacy, said });
-        let greeting = self.greeting_of_the_only(origin).await.unwrap_or_else(|| {
-            let version = Fields::of(params).text("protocolVersion");
-            let version = version.as_deref().filter(|version| LEGACY.contains(version));
-            raw(&json!({
-                "protocolVersion": version.unwrap_or(NEWEST_LEGACY),
-                "capabilities": era::capabilities(),
-                "serverInfo": era::our_name(),
-            }))
-        });
-        *locked(&self.greeting) = Some(greeting.clone());
-        Answer::Result(greeting)
-    }
-
-    /// What a single server says to the client's hello, if it is there.
-    async fn greeting_of_the_only(&self, origin: &Origin) -> Option<Box<RawValue>> {
-        let [only] = self.upstreams.as_slice() else { return None };
-        match only.connected(GREETING).await {
-            Ok(connection) => connection.greeting.get().cloned(),
-            Err(Lost::Refused(refusal)) => {
-                let _ = origin.refusal.set(refusal);
-                None
-            }
-            Err(_) => None,
-        }
-    }
-
-    /// What the client was answered when it said hello.
-    pub(crate) fn greeting(&self) -> Option<Box<RawValue>> {
-        locked(&self.greeting).clone()
-    }
-
-    /// The arguments of a call that its tool wants said again in headers, where its server does not
-    /// see the headers itself.
-    pub(crate) fn parameters(&self, method: &str, params: Option<&RawValue>) -> Arc<[Parameter]> {
-        let none = || Arc::new([]);
-        if method != "tools/call" {
-            return none();
-        }
-        let name = Fields::of(params).text("name").unwrap_or_default();
-        match self.owner(&name) {
-            Some(upstream) if !upstream.is_remote() || self.is_prefixed() => {
-                upstream.parameters(&name[self.prefix(upstream).len()..])
-            }
-            _ => none(),
-        }
-    }
-
-    fn greet(&self, hello: &Hello) {
-        *locked(&self.era) = Some(hello.era);
-        for upstream in &self.upstreams {
-            upstream.greet(hello.clone());
-        }
-    }
-
-    /// How the client speaks.
-    fn era(&self) -> Era {
-        locked(&self.era).unwrap_or_default()
-    }
-
-    /// A request that says everything itself: servers are greeted when the first one comes. Why it
-    /// is refused where they do not speak like that.
-    async fn met(&self, method: &str, params: Option<&RawValue>) -> Option<Answer> {
-        if locked(&self.era).is_none() {
-            self.greet(&Hello { era: Era::Modern, said: era::meta_of(params) });
-        }
-        if self.upstreams.is_empty() && era::version(params).as_deref() != Some(MODERN) {
-            return Some(era::unsupported(era::version(params), &[MODERN]));
-        }
-        for upstream in &self.upstreams {
-            if let Err(Lost::Foreign(said)) = upstream.connected(LISTING).await {
-                return Some(if method == "server/discover" {
-                    Answer::Error(said)
-                } else {
-                    era::unsupported(era::version(params), LEGACY)
-                });
-            }
-        }
-        None
-    }
-
-    /// Whether the list of tools is ours to make: a single server lists its own.
-    fn is_listing(&self) -> bool {
-        self.upstreams.len() != 1 || !self.own.is_empty()
-    }
-
-    /// All tools of all servers.
-    async fn listed(&self, era: Era) -> Answer {
-        let waits = self.upstreams.iter().map(|upstream| upstream.connected(LISTING));
-        futures_util::future::join_all(waits).await;
-        let own = self.own.iter().map(tools::described);
-        let theirs = self
-            .upstreams
-            .iter()
-            .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)));
-        let tools: Vec<Box<RawValue>> = own.chain(theirs).collect();
-        let mut fields = Fields::default();
-        fields.set("tools", raw(&tools));
-        Answer::Result(era.listing(fields))
     }
 }

@@ -98,10 +98,24 @@ impl Stream {
         self.changed.notify_waiters();
     }
 
-    /// Reads from behind a message on.
+    /// Reads from behind a message on; from here on where it never was.
     pub(crate) fn reader(self: &Arc<Self>, behind: u64) -> Reader {
         let pauses = self.pauses.load(Ordering::Relaxed);
-        Reader { stream: Arc::clone(self), at: behind, pauses }
+        let at = behind.min(locked(&self.state).last);
+        Reader { stream: Arc::clone(self), at, pauses, stays: false }
+    }
+
+    /// Waits until the server speaks of this in a stream.
+    pub(crate) async fn spoken_of(&self) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.is_streamed() {
+                return;
+            }
+            changed.await;
+        }
     }
 
     async fn after(&self, number: u64, pauses: u64) -> Next {
@@ -137,6 +151,11 @@ impl Stream {
         locked(&self.state).is_done
     }
 
+    /// How much is kept.
+    pub(crate) fn bytes(&self) -> usize {
+        locked(&self.state).bytes
+    }
+
     /// The server speaks of this in a stream.
     pub(crate) fn is_spoken_of_in_a_stream(&self) {
         self.is_streamed.store(true, Ordering::Relaxed);
@@ -153,16 +172,32 @@ pub(crate) struct Reader {
     stream: Arc<Stream>,
     at: u64,
     pauses: u64,
+    stays: bool,
 }
 
 impl Reader {
+    /// One that cannot come back, and so never lets go.
+    pub(crate) fn staying(mut self) -> Self {
+        self.stays = true;
+        self
+    }
+
     /// What comes next. May be dropped and called again: nothing is lost.
     pub(crate) async fn next(&mut self) -> Next {
-        let next = self.stream.after(self.at, self.pauses).await;
-        if let Next::Message { number, .. } = next {
-            self.at = number;
+        loop {
+            let next = self.stream.after(self.at, self.pauses).await;
+            match next {
+                Next::Message { number, .. } => self.at = number,
+                Next::Pause => {
+                    self.pauses = self.stream.pauses.load(Ordering::Relaxed);
+                    if self.stays {
+                        continue;
+                    }
+                }
+                Next::End => {}
+            }
+            return next;
         }
-        next
     }
 }
 
@@ -206,11 +241,18 @@ mod tests {
         let stream = Arc::new(Stream::new(1));
         let reader = tokio::spawn({
             let mut reader = stream.reader(0);
-            async move { reader.next().await }
+            async move {
+                assert!(matches!(reader.next().await, Next::Pause));
+                reader
+            }
         });
+        let mut staying = stream.reader(0).staying();
         tokio::task::yield_now().await;
         stream.pause();
-        assert!(matches!(reader.await.unwrap(), Next::Pause));
+        let mut reader = reader.await.unwrap();
+        for reader in [&mut reader, &mut staying] {
+            assert!(tokio::time::timeout(std::time::Duration::ZERO, reader.next()).await.is_err());
+        }
         stream.push("a".to_owned());
         assert!(matches!(stream.reader(0).next().await, Next::Message { .. }));
     }

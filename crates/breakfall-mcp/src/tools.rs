@@ -224,6 +224,8 @@ pub(crate) fn failure(lost: Lost) -> Failure {
     match lost {
         Lost::Gone(why) => Failure::gone(why),
         Lost::TooLong => Failure::invalid_output("its answer is longer than 16 MiB"),
+        // It is somewhere else now, where we do not follow it.
+        Lost::Refused(ref refusal) if (300..400).contains(&refusal.status) => unavailable(&lost),
         Lost::Refused(refusal) => {
             let failure = Failure::http(refusal.status, refusal.words);
             match refusal.wait {
@@ -231,11 +233,12 @@ pub(crate) fn failure(lost: Lost) -> Failure {
                 None => failure,
             }
         }
-        Lost::NotSent(_) | Lost::Stale(_) | Lost::Foreign(_) => {
-            let why = std::io::Error::other(lost.why());
-            Failure::unavailable("").caused_by(why).not_dispatched()
-        }
+        Lost::NotSent(_) | Lost::Stale(_) | Lost::Foreign(_) => unavailable(&lost),
     }
+}
+
+fn unavailable(lost: &Lost) -> Failure {
+    Failure::unavailable("").caused_by(std::io::Error::other(lost.why())).not_dispatched()
 }
 
 /// The arguments that tools want said again in headers, by tool.

@@ -1,21 +1,26 @@
 //! A server that is kept alive: started, greeted, started anew when it dies; requests are matched
 //! with their answers, and what comes too late is counted.
 
+mod address;
 mod connection;
+mod heard;
 mod http;
 mod keep;
+mod progress;
+mod streams;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use breakfall::{Held, Progress};
+use breakfall::Progress;
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
+use progress::Token;
 
 use crate::era::{self, Era};
 use crate::fields::{Fields, raw};
@@ -29,8 +34,14 @@ use crate::watchdog::Watchdog;
 /// How long a request waits for a server that is being started.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often a request is made to a server that has forgotten the session.
-const STALE: u32 = 3;
+/// How long a request waits for a server at an address that was not there, and is looked for again.
+const LOOKING: Duration = Duration::from_secs(1);
+
+/// How often a request is made that never arrived, or to a server that has forgotten the session.
+const OFTEN: u32 = 3;
+
+/// How much a new incarnation is told again.
+const AGAIN: usize = 1_000;
 
 /// Who a notification of a subscription belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -46,8 +57,10 @@ pub struct Upstream {
     hello: watch::Sender<Option<Hello>>,
     ending: watch::Sender<bool>,
     keeping: Mutex<Option<JoinHandle<()>>>,
+    /// Somebody needs it, and it is not there.
+    needed: Arc<Notify>,
     /// What connects to an address.
-    client: OnceLock<Result<(reqwest::Client, reqwest::Url), String>>,
+    client: OnceLock<Result<address::To, String>>,
     /// What every new incarnation of the server is told again: the level of logging, subscriptions.
     again: Mutex<Vec<(String, Box<RawValue>)>>,
     /// The tools as the server lists them.
@@ -106,7 +119,6 @@ pub(crate) struct Hello {
 }
 
 /// What a server does by itself.
-#[derive(Debug)]
 pub(crate) enum Event {
     /// It is up, with these tools.
     Up(String),
@@ -116,27 +128,22 @@ pub(crate) enum Event {
     Listed(String),
     Request {
         key: String,
-        connection: u64,
+        connection: Arc<Connection>,
         id: Box<RawValue>,
         method: String,
         params: Option<Box<RawValue>>,
         about: Option<Arc<Origin>>,
     },
+    /// It does not want an answer to a request any more.
+    TakenBack { key: String, params: Box<RawValue> },
+    /// Whoever waits for this knows that everything before it was heard.
+    Heard(oneshot::Sender<()>),
     Notification {
         method: String,
         params: Option<Box<RawValue>>,
         /// The client's request that it belongs to.
         about: Option<Arc<Origin>>,
     },
-}
-
-/// A token for progress that a server was given in place of the client's.
-struct Token {
-    clients: Box<RawValue>,
-    /// Progress never goes back, also not over a second attempt.
-    last: f64,
-    call: Option<Progress>,
-    about: Option<Arc<Origin>>,
 }
 
 impl Upstream {
@@ -157,6 +164,7 @@ impl Upstream {
             hello: watch::Sender::new(None),
             ending: watch::Sender::new(false),
             keeping: Mutex::default(),
+            needed: Arc::default(),
             client: OnceLock::new(),
             again: Mutex::default(),
             listed: Mutex::default(),
@@ -227,16 +235,29 @@ impl Upstream {
     /// The connection, when there is one soon.
     pub(crate) async fn connected(&self, patience: Duration) -> Result<Arc<Connection>, Lost> {
         let mut link = self.link.subscribe();
+        let mut has_looked = false;
         let up = async {
             loop {
-                match &*link.borrow_and_update() {
+                let down = match &*link.borrow_and_update() {
                     // One that is over is about to be replaced.
                     Link::Up(connection) if !connection.is_over() => {
                         return Ok(Arc::clone(connection));
                     }
+                    Link::Down(lost @ Lost::NotSent(_)) if self.is_remote() => Some(lost.clone()),
                     Link::Down(lost) => return Err(lost.clone()),
                     Link::Foreign(said) => return Err(Lost::Foreign(said.clone())),
-                    Link::Up(_) | Link::Starting => {}
+                    Link::Up(_) | Link::Starting => None,
+                };
+                // Whoever started it may have done so again a moment ago.
+                if let Some(lost) = down {
+                    if std::mem::replace(&mut has_looked, true) {
+                        return Err(lost);
+                    }
+                    self.needed.notify_one();
+                    if tokio::time::timeout(LOOKING, link.changed()).await.is_err() {
+                        return Err(lost);
+                    }
+                    continue;
                 }
                 if link.changed().await.is_err() {
                     return Err(Lost::NotSent("the guard ends".to_owned()));
@@ -254,14 +275,14 @@ impl Upstream {
         params: Option<&RawValue>,
         origin: Option<&Arc<Origin>>,
     ) -> Result<Answer, Lost> {
-        let mut left = STALE;
+        let mut left = OFTEN;
         loop {
             let connection = self.connected(PATIENCE).await?;
             let answer = connection.request(self, (method, params), origin).await;
             left -= 1;
             match answer {
-                // It did nothing, and will know the next session.
-                Err(Lost::Stale(_)) if left > 0 => {}
+                // It did nothing, and its next incarnation may.
+                Err(Lost::Stale(_) | Lost::NotSent(_)) if left > 0 => {}
                 Err(Lost::Stale(why)) => return Err(Lost::NotSent(why)),
                 answer => return answer,
             }
@@ -316,6 +337,10 @@ impl Upstream {
         again.retain(|(known, what)| {
             known != method || method == "resources/subscribe" && what.get() != params.get()
         });
+        // The oldest is given up rather than all kept.
+        if again.len() >= AGAIN {
+            again.remove(0);
+        }
         again.push((method.to_owned(), params));
     }
 
@@ -325,55 +350,6 @@ impl Upstream {
         locked(&self.again).retain(|(method, what)| {
             method != "resources/subscribe" || Fields::of(Some(what)).text("uri") != uri
         });
-    }
-
-    /// A call is under way until what is returned is dropped.
-    pub(crate) fn under_way(self: &Arc<Self>, progress: Progress) -> UnderWay {
-        let number = self.number();
-        locked(&self.calls).insert(number, progress);
-        UnderWay { upstream: Arc::clone(self), number }
-    }
-
-    /// Stops the clock of every call under way: the server asks a person.
-    pub(crate) fn hold(&self) -> Vec<Held> {
-        locked(&self.calls).values().map(Progress::hold).collect()
-    }
-
-    /// Gives the server a token of ours in place of the client's, in the fields of a request.
-    pub(crate) fn with_token(
-        self: &Arc<Self>,
-        fields: &mut Fields,
-        call: Option<Progress>,
-        about: Option<&Arc<Origin>>,
-    ) -> Option<Tracked> {
-        let mut meta = Fields::of(fields.get("_meta"));
-        let clients = meta.get("progressToken")?.to_owned();
-        let number = self.number();
-        meta.set("progressToken", raw(&number));
-        fields.set("_meta", meta.raw());
-        let (last, about) = (f64::NEG_INFINITY, about.cloned());
-        locked(&self.tokens).insert(number, Token { clients, last, call, about });
-        Some(Tracked { upstream: Arc::clone(self), number })
-    }
-
-    /// Progress as the client knows it; nothing for a request that nobody waits for.
-    fn progress(&self, params: Option<&RawValue>) -> Option<(Box<RawValue>, Option<Arc<Origin>>)> {
-        let mut fields = Fields::of(params);
-        let number: u64 = serde_json::from_str(fields.get("progressToken")?.get()).ok()?;
-        let value = fields.get("progress").and_then(|it| it.get().parse().ok());
-        let mut tokens = locked(&self.tokens);
-        let token = tokens.get_mut(&number)?;
-        if let Some(call) = &token.call {
-            call.tick();
-        }
-        if let Some(value) = value {
-            if value < token.last {
-                return None;
-            }
-            token.last = value;
-        }
-        fields.set("progressToken", token.clients.clone());
-        Some((fields.raw(), token.about.clone()))
     }
 }
 
@@ -403,28 +379,4 @@ fn subscription(params: Option<&RawValue>) -> Option<u64> {
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A call under way.
-pub(crate) struct UnderWay {
-    upstream: Arc<Upstream>,
-    number: u64,
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        locked(&self.upstream.calls).remove(&self.number);
-    }
-}
-
-/// A token that a server was given.
-pub(crate) struct Tracked {
-    upstream: Arc<Upstream>,
-    number: u64,
-}
-
-impl Drop for Tracked {
-    fn drop(&mut self) {
-        locked(&self.upstream.tokens).remove(&self.number);
-    }
 }

@@ -21,11 +21,15 @@ use crate::watchdog::Watchdog;
 /// How many clients there may be at once.
 const MOST: usize = 256;
 
-/// How long a client that says nothing and hears nothing is kept.
+/// How long a client that has no connection to us is kept.
 const IDLE: Duration = Duration::from_mins(30);
 
-/// How many streams are kept for a client that may come back for them.
+/// How many streams are kept for a client that may come back for them, and how much in them.
 const KEPT: usize = 64;
+const KEPT_BYTES: usize = 32 << 20;
+
+/// How many requests of a client may be under way.
+const RUNNING: usize = 1024;
 
 /// The first revision whose clients understand an event that says nothing.
 const PRIMED: &str = "2025-11-25";
@@ -48,8 +52,8 @@ pub(super) struct Client {
     pub(super) standing: Arc<Stream>,
     /// How much of that the client has.
     pub(super) heard: AtomicU64,
-    /// How many connections listen to it.
-    pub(super) listening: AtomicUsize,
+    /// How many connections it has.
+    pub(super) connections: AtomicUsize,
     streams: Mutex<Vec<Arc<Stream>>>,
     seen: Mutex<Instant>,
     pumping: AbortHandle,
@@ -79,7 +83,14 @@ impl Clients {
         let name = format!("{:032x}", u128::from_ne_bytes(name));
         let mut clients = locked(&self.by_session);
         if clients.len() >= MOST {
-            return Err(Error::Full { most: MOST });
+            // Most clients go without a word: the one that is away for longest makes room.
+            let away = clients.iter().filter(|(_, client)| client.is_away());
+            let longest = away.min_by_key(|(_, client)| *locked(&client.seen));
+            let longest = longest.map(|(name, _)| name.clone());
+            let Some(gone) = longest.and_then(|name| clients.remove(&name)) else {
+                return Err(Error::Full { most: MOST });
+            };
+            tokio::spawn(async move { gone.end().await });
         }
         let client = Arc::new(self.client()?);
         clients.insert(name.clone(), Arc::clone(&client));
@@ -105,7 +116,7 @@ impl Clients {
             session,
             standing,
             heard: AtomicU64::new(0),
-            listening: AtomicUsize::new(0),
+            connections: AtomicUsize::new(0),
             streams: Mutex::default(),
             seen: Mutex::new(Instant::now()),
             pumping,
@@ -154,9 +165,18 @@ impl Client {
     }
 
     fn is_idle(&self, now: Instant) -> bool {
-        self.listening.load(Ordering::Relaxed) == 0
+        // Whether it left something under way: what waits for an answer of its would wait for ever.
+        self.connections.load(Ordering::Relaxed) == 0
             && now.saturating_duration_since(*locked(&self.seen)) > IDLE
-            && !self.session.is_busy()
+    }
+
+    fn is_away(&self) -> bool {
+        self.connections.load(Ordering::Relaxed) == 0 && self.session.running() == 0
+    }
+
+    /// Whether it has as much under way as any may have.
+    pub(super) fn is_full(&self) -> bool {
+        self.session.running() >= RUNNING
     }
 
     /// Whether the client can take a stream up again: its revision knows how.
@@ -167,24 +187,19 @@ impl Client {
     }
 
     /// Keeps a stream for a client that may lose its connection.
-    pub(super) fn keep(&self, stream: Arc<Stream>) -> Arc<Stream> {
+    pub(super) fn keep(&self, stream: Arc<Stream>) {
         let mut streams = locked(&self.streams);
-        if streams.len() >= KEPT
+        let mut bytes: usize = streams.iter().map(|stream| stream.bytes()).sum();
+        while (streams.len() >= KEPT || bytes > KEPT_BYTES)
             && let Some(done) = streams.iter().position(|stream| stream.is_done())
         {
-            streams.remove(done);
+            bytes -= streams.remove(done).bytes();
         }
-        streams.push(Arc::clone(&stream));
-        stream
+        streams.push(stream);
     }
 
     pub(super) fn stream(&self, number: u64) -> Option<Arc<Stream>> {
         locked(&self.streams).iter().find(|stream| stream.number == number).cloned()
-    }
-
-    /// A stream was read to its end.
-    pub(super) fn forget(&self, number: u64) {
-        locked(&self.streams).retain(|stream| stream.number != number);
     }
 
     async fn end(&self) {

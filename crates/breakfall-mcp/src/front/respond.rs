@@ -11,20 +11,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::value::RawValue;
 
+use super::as_json;
 use super::clients::Client;
-use super::{accepts, as_json};
 use crate::era::Era;
 use crate::events::{ALIVE, encoded, priming};
 use crate::fields::Fields;
+use crate::headers::accepts;
 use crate::message::Message;
-use crate::origin::Origin;
+use crate::origin::{Origin, Refusal};
 use crate::session::Session;
 use crate::stream::{Next, Reader, Stream};
 
-/// How long it is waited for a message that may be the only one, and where a stream is opened in any
-/// case.
+/// How long it is waited for a message that may be the only one.
 const ALONE: Duration = Duration::from_secs(3);
-const AT_ONCE: Duration = Duration::from_millis(20);
 
 /// How often a stream in which nothing happens says that it is alive.
 const QUIET: Duration = Duration::from_secs(15);
@@ -42,11 +41,8 @@ pub(super) enum Ending {
         session: Arc<Session>,
         number: u64,
     },
-    /// A response that was read to its end is not asked for again.
-    Forgets {
-        client: Arc<Client>,
-        stream: u64,
-    },
+    /// The client may come back for the rest.
+    Leaves(#[expect(dead_code, reason = "held until it is dropped")] Connected),
 }
 
 impl Drop for Ending {
@@ -57,59 +53,53 @@ impl Drop for Ending {
     }
 }
 
-impl Ending {
-    fn is_reached(&self) {
-        if let Self::Forgets { client, stream } = self {
-            client.forget(*stream);
-        }
-    }
-}
-
 /// The response to a request: a single message where its answer is all that comes, a stream
-/// otherwise. A client that can take a stream up again gets one in any case: it may lose its
-/// connection, and not the answer.
+/// otherwise. A client that can take a stream up again gets one after a while in any case: it may
+/// lose its connection, and not the answer.
 pub(super) async fn respond(
     origin: &Origin,
     stream: &Arc<Stream>,
     ending: Ending,
-    is_priming: bool,
+    opens_after: Option<Duration>,
 ) -> Response {
-    let mut reader = stream.reader(0);
     let takes_events = accepts(&origin.headers, EVENTS);
-    let is_priming = is_priming && takes_events;
+    let takes_one = accepts(&origin.headers, "application/json");
+    let is_priming = opens_after.is_some() && takes_events;
+    let reader = stream.reader(0);
+    let mut reader = if is_priming { reader } else { reader.staying() };
     let first = if takes_events {
-        let patience = if is_priming { AT_ONCE } else { ALONE };
-        tokio::time::timeout(patience, reader.next()).await.ok()
+        let patience = opens_after.unwrap_or(ALONE);
+        tokio::select! {
+            biased;
+            next = reader.next() => Some(next),
+            () = stream.spoken_of(), if is_priming => None,
+            () = tokio::time::sleep(patience) => None,
+        }
     } else {
         Some(last(&mut reader).await)
     };
-    let is_refused = |status: u16| matches!(status, 401 | 403);
-    if let Some(refusal) = origin.refusal.get().filter(|refusal| is_refused(refusal.status))
+    if let Some(refusal) = origin.refusal().filter(|it| matches!(it.status, 401 | 403))
         && let Some(Next::Message { is_last: true, .. }) = &first
     {
-        ending.is_reached();
-        return relayed(refusal.status, refusal.challenge.as_deref(), &refusal.words);
+        return relayed(&refusal);
     }
     match first {
         Some(Next::Message { text, is_last: true, .. })
             if !is_priming
+                && takes_one
                 && (!takes_events
                     || !stream.is_streamed()
                     || origin.era == Era::Modern && is_error(&text)) =>
         {
-            ending.is_reached();
             as_json(status(origin, &text), text.to_string())
         }
         // Cancelled: there is nothing to say, and nobody who listens.
-        Some(Next::End) => {
-            ending.is_reached();
-            StatusCode::ACCEPTED.into_response()
-        }
+        Some(Next::End) => StatusCode::ACCEPTED.into_response(),
         first => {
             let number = stream.number;
             let opening = is_priming.then(|| priming(&format!("{number}-0"), RETRY));
             let number = is_priming.then_some(number);
-            events(Reading { reader, number, ending, opening, first, heard: None })
+            events(Reading { reader, number, _ending: ending, opening, first, of: None })
         }
     }
 }
@@ -118,7 +108,7 @@ pub(super) async fn respond(
 async fn last(reader: &mut Reader) -> Next {
     loop {
         match reader.next().await {
-            Next::Message { is_last: false, .. } | Next::Pause => {}
+            Next::Message { is_last: false, .. } => {}
             next => return next,
         }
     }
@@ -128,13 +118,13 @@ async fn last(reader: &mut Reader) -> Next {
 pub(super) fn standing(client: &Arc<Client>, last: Option<&str>) -> Response {
     let place = last.and_then(|last| last.split_once('-'));
     let place = place.and_then(|(stream, at)| Some((stream.parse().ok()?, at.parse().ok()?)));
+    let ending = Ending::Leaves(Connected::new(client));
     if let Some((number, at)) = place
         && let Some(stream) = client.stream(number)
     {
-        let ending = Ending::Forgets { client: Arc::clone(client), stream: number };
-        let reader = stream.reader(at);
-        let (number, opening, first, heard) = (Some(number), None, None, None);
-        return events(Reading { reader, number, ending, opening, first, heard });
+        let (reader, number) = (stream.reader(at), Some(number));
+        let (opening, first, of) = (None, None, None);
+        return events(Reading { reader, number, _ending: ending, opening, first, of });
     }
     // A message goes to one connection only: the newest.
     client.standing.pause();
@@ -144,26 +134,25 @@ pub(super) fn standing(client: &Arc<Client>, last: Option<&str>) -> Response {
     };
     let reader = client.standing.reader(at);
     let number = client.is_resumable().then_some(0);
-    let heard = Some(Listening::new(client));
-    let (ending, first) = (Ending::None, None);
-    let opening = Some(ALIVE.to_owned());
-    events(Reading { reader, number, ending, opening, first, heard })
+    let (opening, first) = (Some(ALIVE.to_owned()), None);
+    let of = Some(Arc::clone(client));
+    events(Reading { reader, number, _ending: ending, opening, first, of })
 }
 
-/// A connection on which a client listens.
-struct Listening(Arc<Client>);
+/// A connection of a client's: as long as it has one it is there.
+pub(super) struct Connected(Arc<Client>);
 
-impl Listening {
-    fn new(client: &Arc<Client>) -> Self {
-        client.listening.fetch_add(1, Ordering::Relaxed);
+impl Connected {
+    pub(super) fn new(client: &Arc<Client>) -> Self {
+        client.connections.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(client))
     }
 }
 
-impl Drop for Listening {
+impl Drop for Connected {
     fn drop(&mut self) {
-        self.0.listening.fetch_sub(1, Ordering::Relaxed);
         self.0.is_seen();
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -172,10 +161,11 @@ struct Reading {
     reader: Reader,
     /// The number of the stream, where it can be taken up again.
     number: Option<u64>,
-    ending: Ending,
+    _ending: Ending,
     opening: Option<String>,
     first: Option<Next>,
-    heard: Option<Listening>,
+    /// The client, where this is what belongs to no request.
+    of: Option<Arc<Client>>,
 }
 
 fn events(reading: Reading) -> Response {
@@ -195,13 +185,10 @@ fn events(reading: Reading) -> Response {
             None => Some((Ok(ALIVE.to_owned()), Some(reading))),
             Some(Next::Message { number, text, is_last }) => {
                 let id = reading.number.map(|stream| format!("{stream}-{number}"));
-                if let Some(listening) = &reading.heard {
-                    listening.0.heard.fetch_max(number, Ordering::Relaxed);
+                if let Some(client) = &reading.of {
+                    client.heard.fetch_max(number, Ordering::Relaxed);
                 }
                 let event = encoded(id.as_deref(), &text);
-                if is_last {
-                    reading.ending.is_reached();
-                }
                 Some((Ok(opening + &event), (!is_last).then_some(reading)))
             }
             Some(Next::Pause | Next::End) if !opening.is_empty() => Some((Ok(opening), None)),
@@ -217,11 +204,11 @@ fn events(reading: Reading) -> Response {
 }
 
 /// What a single server behind us said to who may not come in.
-fn relayed(status: u16, challenge: Option<&str>, words: &str) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::FORBIDDEN);
-    let body = breakfall::Redactor::default().redact(words).into_owned();
+fn relayed(refusal: &Refusal) -> Response {
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::FORBIDDEN);
+    let body = breakfall::Redactor::default().redact(&refusal.words).into_owned();
     let mut response = (status, body).into_response();
-    if let Some(challenge) = challenge.and_then(|challenge| challenge.parse().ok()) {
+    if let Some(challenge) = refusal.challenge.as_ref().and_then(|it| it.parse().ok()) {
         response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
     response
@@ -244,7 +231,7 @@ fn status(origin: &Origin, line: &str) -> StatusCode {
     if origin.era == Era::Legacy || !is_error(line) {
         return StatusCode::OK;
     }
-    if let Some(refusal) = origin.refusal.get() {
+    if let Some(refusal) = origin.refusal().filter(|refusal| refusal.status >= 400) {
         return StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::OK);
     }
     let error = error_of(line);

@@ -123,7 +123,11 @@ impl Session {
         origin: &Arc<Origin>,
         params: Option<&RawValue>,
     ) -> Answer {
-        locked(&self.listening).push(Arc::downgrade(origin));
+        {
+            let mut listening = locked(&self.listening);
+            listening.retain(|origin| origin.strong_count() > 0);
+            listening.push(Arc::downgrade(origin));
+        }
         if self.upstreams.len() != 1 {
             const METHOD: &str = "notifications/subscriptions/acknowledged";
             let mut fields = Fields::default();

@@ -80,13 +80,15 @@ impl Session {
         tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    Some(event) = heard.recv() => it.happened(event).await,
+                    // What is to be said first: where it waits for a place, nobody else makes one.
+                    biased;
                     Some(line) = lines.recv() => {
                         if let Some(Message::Request { id, .. }) = Message::parse(&line) {
                             let refusal = crate::message::error(-32601, "there is no client");
                             it.answered(&id, &refusal).await;
                         }
                     }
+                    Some(event) = heard.recv() => it.happened(event).await,
                     else => return,
                 }
             }
@@ -112,8 +114,10 @@ impl Session {
         let pumping = tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    Some(event) = heard.recv() => it.happened(event).await,
+                    // What is to be said first: where it waits for a place, nobody else makes one.
+                    biased;
                     Some(line) = lines.recv() => standing.push(line),
+                    Some(event) = heard.recv() => it.happened(event).await,
                     else => return,
                 }
             }
@@ -121,9 +125,9 @@ impl Session {
         Ok((session, pumping.abort_handle()))
     }
 
-    /// Whether a request of the client is under way.
-    pub(crate) fn is_busy(&self) -> bool {
-        !locked(&self.running).is_empty()
+    /// How many requests of the client are under way.
+    pub(crate) fn running(&self) -> usize {
+        locked(&self.running).len()
     }
 
     #[expect(clippy::type_complexity, reason = "the two ends that the caller pumps")]
@@ -153,6 +157,7 @@ impl Session {
             unknown_tool: servers.unknown_tool,
             guard,
             upstreams,
+            events,
             out,
             running: Mutex::default(),
             asked: Mutex::default(),

@@ -1,8 +1,8 @@
 //! One incarnation of a server: requests go out under our numbers, answers come back under them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use axum::http::HeaderMap;
 use breakfall::BoxFuture;
@@ -19,6 +19,12 @@ use crate::lines::write;
 use crate::message::{Answer, notification, request};
 use crate::origin::{Origin, Refusal};
 use crate::record::{Recording, Way};
+
+/// How long it is waited for a message to arrive.
+const ARRIVING: Duration = Duration::from_secs(2);
+
+/// How much of what a server says to a refusal is told to the developer.
+const TOLD: usize = 500;
 
 /// Why there is no answer.
 #[derive(Clone, Debug)]
@@ -43,7 +49,8 @@ impl Lost {
         match self {
             Self::NotSent(why) | Self::Stale(why) | Self::Gone(why) => why.clone(),
             Self::Refused(refusal) => {
-                format!("it answered with HTTP status {}: {}", refusal.status, refusal.words)
+                let words = &refusal.words[..refusal.words.floor_char_boundary(TOLD)];
+                format!("it answered with HTTP status {}: {words}", refusal.status)
             }
             Self::Foreign(said) => format!("it does not speak this revision: {said}"),
             Self::TooLong => "its answer is too long".to_owned(),
@@ -61,8 +68,6 @@ struct Waiting {
 
 /// One incarnation of a server.
 pub(crate) struct Connection {
-    /// Which incarnation.
-    pub(crate) number: u64,
     recording: Option<Arc<Recording>>,
     pub(super) wire: Wire,
     /// Who waits for which answer; `None` when the server is gone.
@@ -92,9 +97,7 @@ impl Wire {
 
 impl Connection {
     pub(super) fn new(wire: Wire, recording: Option<Arc<Recording>>) -> Self {
-        static NUMBERS: AtomicU64 = AtomicU64::new(1);
         Self {
-            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             recording,
             wire,
             waiting: Mutex::new(Some(HashMap::new())),
@@ -113,6 +116,34 @@ impl Connection {
                 let sent = (line, HeaderMap::new());
                 tokio::spawn(Arc::clone(self).exchange(Arc::clone(upstream), sent, None));
                 true
+            }
+        }
+    }
+
+    /// Sends a message that is not worth waiting for.
+    pub(crate) async fn send_now(self: &Arc<Self>, upstream: &Arc<Upstream>, line: String) {
+        match &self.wire {
+            Wire::Lines { out, .. } => {
+                let _ = out.try_send(line);
+            }
+            Wire::Http(_) => {
+                self.send(upstream, line).await;
+            }
+        }
+    }
+
+    /// Sends a message that must have arrived before the next one is sent.
+    pub(super) async fn tell(self: &Arc<Self>, upstream: &Arc<Upstream>, line: String) {
+        match &self.wire {
+            Wire::Lines { .. } => {
+                self.send(upstream, line).await;
+            }
+            Wire::Http(_) => {
+                self.record(Way::To, &line);
+                let sent = (line, HeaderMap::new());
+                let exchange = Arc::clone(self).exchange(Arc::clone(upstream), sent, None);
+                // One that is answered without end has arrived all the same.
+                let _ = tokio::time::timeout(ARRIVING, tokio::spawn(exchange)).await;
             }
         }
     }
@@ -204,14 +235,20 @@ impl Connection {
 
     /// The server is gone: everybody who waits hears it now.
     pub(super) fn is_gone(&self, why: String) {
+        self.is_retired(why);
+        locked(&self.waiting).take();
+    }
+
+    /// Nothing new is asked here. What is under way in an exchange of its own goes on: it may work
+    /// although its neighbour did not.
+    pub(super) fn is_retired(&self, why: String) {
         if self.fate.set(why).is_ok() {
             self.record(Way::Note, &self.fate());
         }
-        locked(&self.waiting).take();
         self.is_gone.send_replace(true);
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.fate.get().is_some()
     }
 

@@ -7,22 +7,18 @@ use std::time::Duration;
 
 use breakfall::Redactor;
 use serde_json::value::RawValue;
-use tokio::io::BufReader;
-use tokio::process::ChildStdout;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::address::client;
 use super::connection::Wire;
-use super::http::{Http, client};
-use super::{
-    Connection, Event, Hello, Link, Lost, Upstream, locked, of_subscription, subscription,
-};
+use super::heard::read;
+use super::http::Http;
+use super::{Connection, Event, Hello, Link, Lost, Upstream, locked};
 use crate::child::{Child, spawn};
 use crate::era::Era;
 use crate::fields::{Fields, raw};
-use crate::lines::{Line, Lines};
-use crate::message::{Answer, Message, messages, notification};
-use crate::record::Way;
+use crate::message::{Answer, notification};
 use crate::servers::Reach;
 
 /// How long a server has to answer when it is greeted.
@@ -35,6 +31,11 @@ const PROBING: Duration = Duration::from_secs(5);
 /// come back.
 const STORE: u32 = 10;
 const REFILL: Duration = Duration::from_secs(2);
+
+/// How long a server at an address that was up is waited for, and how often it is looked for:
+/// whoever keeps it may be starting it again.
+const RETURNING: Duration = Duration::from_secs(5);
+const LOOKING: Duration = Duration::from_millis(50);
 
 /// The waits for a server that does not even start.
 const FIRST: Duration = Duration::from_millis(500);
@@ -53,16 +54,27 @@ const PAGES: usize = 100;
 pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Option<Hello>>) {
     let mut store = Store { left: STORE, since: Instant::now() };
     let mut failures = 0_u32;
+    let mut lost_at: Option<Instant> = None;
+    let mut is_looked_for = false;
     loop {
         if hello.wait_for(Option::is_some).await.is_err() {
             return;
         }
         let Some(it) = upstream.upgrade() else { return };
-        it.starts.fetch_add(1, Ordering::Relaxed);
+        // One that is only looked for again was not started.
+        if !std::mem::take(&mut is_looked_for) {
+            it.starts.fetch_add(1, Ordering::Relaxed);
+        }
         let (lost, was_up) = live(&it, &mut hello).await;
+        let now = Instant::now();
+        let is_away = it.is_remote() && matches!(lost, Lost::NotSent(_));
+        let is_returning = is_away && lost_at.is_some_and(|at| now - at < RETURNING);
         let wait = if was_up {
             failures = 0;
-            store.next(Instant::now())
+            lost_at = Some(now);
+            store.next(now)
+        } else if is_returning {
+            LOOKING
         } else {
             failures += 1;
             FIRST.saturating_mul(1 << failures.min(8).saturating_sub(1)).min(LONGEST)
@@ -70,16 +82,30 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
         if *it.ending.borrow() {
             return;
         }
+        let mut ending = it.ending.subscribe();
+        if is_returning && !was_up {
+            is_looked_for = true;
+            drop(it);
+            tokio::select! {
+                () = tokio::time::sleep(wait) => continue,
+                _ = ending.wait_for(|ending| *ending) => return,
+            }
+        }
         let why = lost.why();
         let told = Redactor::default().redact(&why).into_owned();
         tracing::warn!(upstream = it.key, why = told, was_up, wait = ?wait, "Server stopped");
         if !was_up {
             it.link.send_replace(Link::Down(lost));
         }
-        let mut ending = it.ending.subscribe();
+        let needed = Arc::clone(&it.needed);
         drop(it);
+        let looked_for = async {
+            tokio::time::sleep(LOOKING.min(wait)).await;
+            needed.notified().await;
+        };
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
+            () = looked_for, if is_away => {}
             _ = ending.wait_for(|ending| *ending) => return,
         }
     }
@@ -123,7 +149,11 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
     let mut has_died = false;
     loop {
         let Some(hello) = said.borrow_and_update().clone() else { break };
-        let foreign = match greet(upstream, connection, &hello).await {
+        let greeted = tokio::select! {
+            greeted = greet(upstream, connection, &hello) => greeted,
+            _ = ending.wait_for(|ending| *ending) => break,
+        };
+        let foreign = match greeted {
             Ok(()) => None,
             Err(Cold::Foreign(said)) => Some(said),
             Err(Cold::Died) => {
@@ -200,9 +230,8 @@ impl Life {
                 Ok(Self { connection, child: Some(child), _reading: reading })
             }
             Reach::Address(address) => {
-                let client = upstream.client.get_or_init(|| client(address)).clone();
-                let (client, url) = client?;
-                let wire = Wire::Http(Http::new(client, url));
+                let to = upstream.client.get_or_init(|| client(address)).clone();
+                let wire = Wire::Http(Http::new(to?));
                 let connection = Arc::new(Connection::new(wire, recording));
                 Ok(Self { connection, child: None, _reading: None })
             }
@@ -228,12 +257,13 @@ impl Life {
     async fn end(self) -> (String, Option<i32>) {
         let connection = &self.connection;
         let Some(child) = self.child else {
+            // What is under way where nothing new is asked goes on.
             if let Wire::Http(http) = &connection.wire
                 && !connection.is_over()
             {
                 http.farewell().await;
+                connection.is_gone("its session ended".to_owned());
             }
-            connection.is_gone("its session ended".to_owned());
             return (connection.fate(), None);
         };
         let stderr = child.stderr.clone();
@@ -308,7 +338,12 @@ async fn greet(
         {
             return Err(Cold::Foreign(not_found()));
         }
-        (Ok(Err(Lost::Refused(refusal))), _) => return Err(Cold::Refused(Lost::Refused(refusal))),
+        // Who may come in, and when, is told to who asks. Anything else is no fault of any call.
+        (Ok(Err(lost @ Lost::Refused(_))), _) => {
+            let is_told =
+                matches!(&lost, Lost::Refused(it) if matches!(it.status, 401 | 403 | 429));
+            return Err(if is_told { Cold::Refused(lost) } else { refused(lost.why()) });
+        }
         (Ok(Err(Lost::NotSent(why) | Lost::Stale(why))), _) if upstream.is_remote() => {
             return Err(refused(why));
         }
@@ -329,7 +364,7 @@ async fn greet(
     };
     let _ = connection.greeting.set(answer);
     if hello.era == Era::Legacy {
-        connection.send(upstream, notification("notifications/initialized", None)).await;
+        connection.tell(upstream, notification("notifications/initialized", None)).await;
         let again = locked(&upstream.again).clone();
         for (method, params) in again {
             let asked = connection.request(upstream, (&method, Some(&params)), None);
@@ -375,133 +410,4 @@ pub(super) async fn list(upstream: &Arc<Upstream>, connection: &Arc<Connection>)
     }
     *locked(&upstream.parameters) = crate::tools::parameters(&tools);
     *locked(&upstream.listed) = tools;
-}
-
-/// Reads what a server says, until it says nothing any more.
-async fn read(
-    upstream: &Arc<Upstream>,
-    connection: &Arc<Connection>,
-    mut lines: Lines<BufReader<ChildStdout>>,
-) {
-    loop {
-        match lines.next().await {
-            Ok(Some(Line::Text(line))) => {
-                connection.record(Way::From, &line);
-                for message in messages(&line) {
-                    heard(upstream, connection, message, None).await;
-                }
-            }
-            Ok(Some(Line::TooLong(head))) => too_long(upstream, connection, &head),
-            Ok(Some(Line::Garbage)) => {
-                upstream.garbage.fetch_add(1, Ordering::Relaxed);
-            }
-            Ok(None) | Err(_) => return,
-        }
-    }
-}
-
-/// Something came that is too long to be read: whoever waits for it hears that.
-pub(super) fn too_long(upstream: &Upstream, connection: &Connection, head: &str) {
-    upstream.garbage.fetch_add(1, Ordering::Relaxed);
-    if let Some(number) = id_in(head) {
-        connection.answered(number, Err(Lost::TooLong));
-    }
-}
-
-/// The number under which an answer came.
-fn id_in(head: &str) -> Option<u64> {
-    let (_, rest) = head.split_once("\"id\":")?;
-    let rest = rest.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
-}
-
-/// A message of a server's; `within` is the request of ours in whose stream it came.
-pub(super) async fn heard(
-    upstream: &Arc<Upstream>,
-    connection: &Arc<Connection>,
-    message: Option<Message>,
-    within: Option<u64>,
-) {
-    match message {
-        None => {
-            upstream.garbage.fetch_add(1, Ordering::Relaxed);
-        }
-        Some(Message::Answer { id, answer }) => {
-            let number = id.get().parse().unwrap_or_default();
-            if !connection.answered(number, Ok(answer)) {
-                upstream.late.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        Some(Message::Request { id, method, .. }) if method == "ping" => {
-            let pong = Answer::Result(raw(&serde_json::json!({})));
-            connection.send(upstream, crate::message::answer(&id, &pong)).await;
-        }
-        Some(Message::Request { id, method, params }) => {
-            let about =
-                within.map_or_else(|| connection.newest(), |number| connection.origin(number));
-            let (key, connection) = (upstream.key.clone(), connection.number);
-            let event = Event::Request { key, connection, id, method, params, about };
-            let _ = upstream.events.send(event).await;
-        }
-        Some(Message::Notification { method, params }) => {
-            if let Some(event) = noticed(upstream, connection, method, params, within) {
-                let _ = upstream.events.send(event).await;
-            }
-        }
-    }
-}
-
-/// What a notification is to the client.
-fn noticed(
-    upstream: &Arc<Upstream>,
-    connection: &Arc<Connection>,
-    method: String,
-    params: Option<Box<RawValue>>,
-    within: Option<u64>,
-) -> Option<Event> {
-    let late = || {
-        upstream.late.fetch_add(1, Ordering::Relaxed);
-    };
-    if method == "notifications/progress" {
-        // Progress of what nobody waits for is late, too.
-        let Some((params, about)) = upstream.progress(params.as_deref()) else {
-            late();
-            return None;
-        };
-        return Some(Event::Notification { method, params: Some(params), about });
-    }
-    let is_of_tools = method == "notifications/tools/list_changed";
-    if let Some(number) = subscription(params.as_deref()) {
-        let Some(origin) = connection.origin(number) else {
-            late();
-            return None;
-        };
-        if is_of_tools {
-            relist(upstream, connection, None);
-        }
-        let params = of_subscription(&method, params.as_deref(), &origin)?;
-        return Some(Event::Notification { method, params: Some(params), about: Some(origin) });
-    }
-    if is_of_tools {
-        relist(upstream, connection, Some(Event::Tools(upstream.key.clone())));
-        return None;
-    }
-    let about = match (within, method.as_str()) {
-        (Some(number), _) => connection.origin(number),
-        // What a server logs most likely belongs to what it does.
-        (None, "notifications/message") => connection.newest(),
-        (None, _) => None,
-    };
-    Some(Event::Notification { method, params, about })
-}
-
-/// Asks for the tools anew, and tells it then.
-fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Option<Event>) {
-    let (upstream, connection) = (Arc::clone(upstream), Arc::clone(connection));
-    tokio::spawn(async move {
-        list(&upstream, &connection).await;
-        let told = told.unwrap_or_else(|| Event::Listed(upstream.key.clone()));
-        let _ = upstream.events.send(told).await;
-    });
 }

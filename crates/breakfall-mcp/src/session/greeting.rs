@@ -1,0 +1,126 @@
+//! The client says hello, in whatever era, and hears what there is.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{GREETING, LISTING, Session};
+use crate::era::{self, Era, LEGACY, MODERN, NEWEST_LEGACY};
+use crate::fields::{Fields, raw};
+use crate::headers::Parameter;
+use crate::message::Answer;
+use crate::origin::Origin;
+use crate::tools;
+use crate::upstream::{Hello, Lost, locked};
+
+impl Session {
+    /// Whether a single server stands behind us, at an address.
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self.upstreams.as_slice(), [only] if only.is_remote())
+    }
+
+    /// The client says hello: every server is started and greeted with it.
+    pub(super) async fn greeted(&self, origin: &Origin, params: Option<&RawValue>) -> Answer {
+        let said = params.map_or_else(|| raw(&json!({})), ToOwned::to_owned);
+        self.greet(&Hello { era: Era::Legacy, said });
+        let greeting = self.greeting_of_the_only(origin).await.unwrap_or_else(|| {
+            let version = Fields::of(params).text("protocolVersion");
+            let version = version.as_deref().filter(|version| LEGACY.contains(version));
+            raw(&json!({
+                "protocolVersion": version.unwrap_or(NEWEST_LEGACY),
+                "capabilities": era::capabilities(),
+                "serverInfo": era::our_name(),
+            }))
+        });
+        *locked(&self.greeting) = Some(greeting.clone());
+        Answer::Result(greeting)
+    }
+
+    /// What a single server says to the client's hello, if it is there.
+    async fn greeting_of_the_only(&self, origin: &Origin) -> Option<Box<RawValue>> {
+        let [only] = self.upstreams.as_slice() else { return None };
+        match only.connected(GREETING).await {
+            Ok(connection) => connection.greeting.get().cloned(),
+            Err(Lost::Refused(refusal)) => {
+                origin.is_refused(refusal);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// What the client was answered when it said hello.
+    pub(crate) fn greeting(&self) -> Option<Box<RawValue>> {
+        locked(&self.greeting).clone()
+    }
+
+    /// The arguments of a call that its tool wants said again in headers, where its server does not
+    /// see the headers itself.
+    pub(crate) fn parameters(&self, method: &str, params: Option<&RawValue>) -> Arc<[Parameter]> {
+        let none = || Arc::new([]);
+        if method != "tools/call" {
+            return none();
+        }
+        let name = Fields::of(params).text("name").unwrap_or_default();
+        match self.owner(&name) {
+            Some(upstream) if !upstream.is_remote() || self.is_prefixed() => {
+                upstream.parameters(&name[self.prefix(upstream).len()..])
+            }
+            _ => none(),
+        }
+    }
+
+    pub(super) fn greet(&self, hello: &Hello) {
+        *locked(&self.era) = Some(hello.era);
+        for upstream in &self.upstreams {
+            upstream.greet(hello.clone());
+        }
+    }
+
+    /// How the client speaks.
+    pub(super) fn era(&self) -> Era {
+        locked(&self.era).unwrap_or_default()
+    }
+
+    /// A request that says everything itself: servers are greeted when the first one comes. Why it
+    /// is refused where they do not speak like that.
+    pub(super) async fn met(&self, method: &str, params: Option<&RawValue>) -> Option<Answer> {
+        if locked(&self.era).is_none() {
+            self.greet(&Hello { era: Era::Modern, said: era::meta_of(params) });
+        }
+        if self.upstreams.is_empty() && era::version(params).as_deref() != Some(MODERN) {
+            return Some(era::unsupported(era::version(params), &[MODERN]));
+        }
+        for upstream in &self.upstreams {
+            if let Err(Lost::Foreign(said)) = upstream.connected(LISTING).await {
+                return Some(if method == "server/discover" {
+                    Answer::Error(said)
+                } else {
+                    era::unsupported(era::version(params), LEGACY)
+                });
+            }
+        }
+        None
+    }
+
+    /// Whether the list of tools is ours to make: a single server lists its own.
+    pub(super) fn is_listing(&self) -> bool {
+        self.upstreams.len() != 1 || !self.own.is_empty()
+    }
+
+    /// All tools of all servers.
+    pub(super) async fn listed(&self, era: Era) -> Answer {
+        let waits = self.upstreams.iter().map(|upstream| upstream.connected(LISTING));
+        futures_util::future::join_all(waits).await;
+        let own = self.own.iter().map(tools::described);
+        let theirs = self
+            .upstreams
+            .iter()
+            .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)));
+        let tools: Vec<Box<RawValue>> = own.chain(theirs).collect();
+        let mut fields = Fields::default();
+        fields.set("tools", raw(&tools));
+        Answer::Result(era.listing(fields))
+    }
+}

@@ -1,0 +1,147 @@
+//! What a server says becomes answers to who waits, and events for the session.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::value::RawValue;
+use tokio::io::BufReader;
+use tokio::process::ChildStdout;
+
+use super::keep::list;
+use super::{Connection, Event, Lost, Upstream, of_subscription, subscription};
+use crate::fields::raw;
+use crate::lines::{Line, Lines};
+use crate::message::{Answer, Message, messages};
+use crate::record::Way;
+
+/// Reads what a server says, until it says nothing any more.
+pub(super) async fn read(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    mut lines: Lines<BufReader<ChildStdout>>,
+) {
+    loop {
+        match lines.next().await {
+            Ok(Some(Line::Text(line))) => {
+                connection.record(Way::From, &line);
+                for message in messages(&line) {
+                    heard(upstream, connection, message, None).await;
+                }
+            }
+            Ok(Some(Line::TooLong(head))) => too_long(upstream, connection, &head),
+            Ok(Some(Line::Garbage)) => {
+                upstream.garbage.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(None) | Err(_) => return,
+        }
+    }
+}
+
+/// Something came that is too long to be read: whoever waits for it hears that.
+pub(super) fn too_long(upstream: &Upstream, connection: &Connection, head: &str) {
+    upstream.garbage.fetch_add(1, Ordering::Relaxed);
+    if let Some(number) = id_in(head) {
+        connection.answered(number, Err(Lost::TooLong));
+    }
+}
+
+/// The number under which an answer came.
+fn id_in(head: &str) -> Option<u64> {
+    let (_, rest) = head.split_once("\"id\":")?;
+    let rest = rest.trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+/// A message of a server's; `within` is the request of ours in whose stream it came.
+pub(super) async fn heard(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    message: Option<Message>,
+    within: Option<u64>,
+) {
+    match message {
+        None => {
+            upstream.garbage.fetch_add(1, Ordering::Relaxed);
+        }
+        Some(Message::Answer { id, answer }) => {
+            let number = id.get().parse().unwrap_or_default();
+            if !connection.answered(number, Ok(answer)) {
+                upstream.late.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Some(Message::Request { id, method, .. }) if method == "ping" => {
+            let pong = Answer::Result(raw(&serde_json::json!({})));
+            connection.send(upstream, crate::message::answer(&id, &pong)).await;
+        }
+        Some(Message::Request { id, method, params }) => {
+            let about =
+                within.map_or_else(|| connection.newest(), |number| connection.origin(number));
+            let (key, connection) = (upstream.key.clone(), Arc::clone(connection));
+            let event = Event::Request { key, connection, id, method, params, about };
+            let _ = upstream.events.send(event).await;
+        }
+        Some(Message::Notification { method, params }) => {
+            if let Some(event) = noticed(upstream, connection, method, params, within) {
+                let _ = upstream.events.send(event).await;
+            }
+        }
+    }
+}
+
+/// What a notification is to the client.
+fn noticed(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    method: String,
+    params: Option<Box<RawValue>>,
+    within: Option<u64>,
+) -> Option<Event> {
+    let late = || {
+        upstream.late.fetch_add(1, Ordering::Relaxed);
+    };
+    if method == "notifications/progress" {
+        // Progress of what nobody waits for is late, too.
+        let Some((params, about)) = upstream.progress(params.as_deref()) else {
+            late();
+            return None;
+        };
+        return Some(Event::Notification { method, params: Some(params), about });
+    }
+    if method == "notifications/cancelled" {
+        return Some(Event::TakenBack { key: upstream.key.clone(), params: params? });
+    }
+    let is_of_tools = method == "notifications/tools/list_changed";
+    if let Some(number) = subscription(params.as_deref()) {
+        let Some(origin) = connection.origin(number) else {
+            late();
+            return None;
+        };
+        if is_of_tools {
+            relist(upstream, connection, None);
+        }
+        let params = of_subscription(&method, params.as_deref(), &origin)?;
+        return Some(Event::Notification { method, params: Some(params), about: Some(origin) });
+    }
+    if is_of_tools {
+        relist(upstream, connection, Some(Event::Tools(upstream.key.clone())));
+        return None;
+    }
+    let about = match (within, method.as_str()) {
+        (Some(number), _) => connection.origin(number),
+        // What a server logs most likely belongs to what it does.
+        (None, "notifications/message") => connection.newest(),
+        (None, _) => None,
+    };
+    Some(Event::Notification { method, params, about })
+}
+
+/// Asks for the tools anew, and tells it then.
+fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Option<Event>) {
+    let (upstream, connection) = (Arc::clone(upstream), Arc::clone(connection));
+    tokio::spawn(async move {
+        list(&upstream, &connection).await;
+        let told = told.unwrap_or_else(|| Event::Listed(upstream.key.clone()));
+        let _ = upstream.events.send(told).await;
+    });
+}
