@@ -1,10 +1,11 @@
 //! The benches, as ratios: times differ from machine to machine and from hour to hour.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Failed, cargo};
+use crate::{Failed, cargo, servers};
 
 /// Each row with the row it is compared to.
 const ROWS: &[(&str, &str)] = &[
@@ -16,7 +17,8 @@ const ROWS: &[(&str, &str)] = &[
     ("batch of 10, schema checked", "ten bare boxed calls"),
 ];
 
-pub(crate) fn bench() -> Result<(), Failed> {
+/// A guarded call beside a bare one, within one process.
+pub(crate) fn spine() -> Result<(), Failed> {
     cargo(
         "benches",
         &["bench", "--quiet", "--bench", "spine", "--bench", "reading"],
@@ -38,6 +40,20 @@ pub(crate) fn bench() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The program between real clients and real servers, beside its peers.
+pub(crate) fn guard(options: &[&str]) -> Result<(), Failed> {
+    servers::servers()?;
+    servers::peers()?;
+    cargo("program", &["build", "--quiet", "--release", "--package", "breakfall-cli"], &[])?;
+    let status = Command::new("e2e/bench.py")
+        .args(options)
+        .arg("--")
+        .arg(target().join("release/breakfall"))
+        .status()
+        .map_err(|error| format!("e2e/bench.py did not start: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("e2e/bench.py failed ({status})")) }
+}
+
 /// The median time that criterion wrote for a row.
 fn median(row: &str, group: &str) -> Result<f64, Failed> {
     let path = target()
@@ -55,10 +71,9 @@ fn median(row: &str, group: &str) -> Result<f64, Failed> {
 
 /// Where cargo builds, however it was told.
 fn target() -> PathBuf {
-    let told =
-        std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["metadata", "--no-deps", "--format-version", "1"])
-            .output();
+    let told = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output();
     told.ok()
         .and_then(|told| serde_json::from_slice::<Value>(&told.stdout).ok())
         .and_then(|told| told["target_directory"].as_str().map(PathBuf::from))
