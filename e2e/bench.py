@@ -33,8 +33,11 @@ ECHO = [PYTHON, f"{HERE}/bench/echo.py"]
 FASTMCP = [PYTHON, f"{HERE}/bench/fastmcp_proxy.py"]
 MCP_PROXY = f"{TOOLS}/rust/bin/mcp-proxy"
 
-PARTS = ["node", "python", "address", "front", "memory"]
+PARTS = ["node", "python", "http-node", "http-python", "front", "memory"]
 SERVERS = 8
+
+# After how many seconds the turn of a slow way ends, with fewer calls.
+LONGEST_TURN = 2.0
 
 # The targets, by what they bound.
 P50_ON_STDIO = 1.3
@@ -70,10 +73,17 @@ class Way:
         self.client.begin()
         self.client.echo()
         before = self.spent()
-        self.seconds.append([self.client.echo() for _ in range(calls)])
+        took = []
+        while len(took) < calls and sum(took) < LONGEST_TURN:
+            took.append(self.client.echo())
         after = self.spent()
-        self.cpu.append((after[0] - before[0]) / calls * 1000)
-        self.between.append((after[1] - before[1]) / calls * 1000)
+        self.seconds.append(took)
+        self.cpu.append((after[0] - before[0]) / len(took) * 1000)
+        self.between.append((after[1] - before[1]) / len(took) * 1000)
+
+    def forget(self):
+        for measured in (self.seconds, self.cpu, self.between):
+            measured.clear()
 
     def all_seconds(self):
         return sorted(second * 1000 for turn in self.seconds for second in turn)
@@ -108,9 +118,8 @@ def memory(pid):
 def take_turns(options, ways):
     """Each way in turn, the first one another each time; the first turns of all only warm up."""
     for way in ways:
-        way.client.begin()
-        for _ in range(options.calls):
-            way.client.echo()
+        way.turn(options.calls)
+        way.forget()
     for number in range(options.rounds):
         first = number % len(ways)
         for way in ways[first:] + ways[:first]:
@@ -183,10 +192,10 @@ class Bench:
         process.listens(port)
         return process.process.pid
 
-    def http(self, title, url, roots):
+    def http(self, title, url, roots, server):
         client = Http(title, url)
         client.open()
-        return Way(title, client, roots, EVERYTHING[0])
+        return Way(title, client, roots, server)
 
     def stdio(self, title, server):
         """The server on standard input and output."""
@@ -205,42 +214,41 @@ class Bench:
         self.target(f"stdio, {title}: p50 beside direct", ratio(guard, ways[0]), P50_ON_STDIO)
         self.target(f"stdio, {title}: more CPU than direct, ms a call", more(guard, ways[0]), CPU_ON_STDIO)
 
-    def proxies(self, backend, roots):
+    def proxies(self, backend, roots, server):
         """The guard and its peers, each listening before the same server."""
         for name, guard in self.guards:
             port = free_port()
             config = self.config({"echo": backend})
             command = [guard, "guard", "--listen", f"127.0.0.1:{port}", "--mcp-config", config]
             root = self.listening(name, command, port)
-            yield self.http(name, f"http://127.0.0.1:{port}/mcp", [root, *roots])
+            yield self.http(name, f"http://127.0.0.1:{port}/mcp", [root, *roots], server)
         if self.wants("mcp-proxy"):
             port = free_port()
             command = [MCP_PROXY, "--config", self.toml(port, {"echo": backend})]
             root = self.listening("mcp-proxy", command, port)
-            yield self.http("`mcp-proxy`", f"http://127.0.0.1:{port}/", [root, *roots])
+            yield self.http("`mcp-proxy`", f"http://127.0.0.1:{port}/", [root, *roots], server)
         if self.wants("fastmcp"):
             port = free_port()
             root = self.listening("fastmcp", [*FASTMCP, self.config({"echo": backend}), port], port)
-            yield self.http("FastMCP's proxy", f"http://127.0.0.1:{port}/mcp", [root, *roots])
+            yield self.http("FastMCP's proxy", f"http://127.0.0.1:{port}/mcp", [root, *roots], server)
 
-    def address(self):
+    def address(self, title, server, port):
         """A server at an address, and proxies at theirs."""
-        port = free_port()
-        command = ["env", f"PORT={port}", *EVERYTHING, "streamableHttp"]
-        server = self.listening("everything", command, port)
+        root = self.listening("server", server, port)
+        program = ECHO[-1] if ECHO[-1] in server else EVERYTHING[0]
         url = f"http://127.0.0.1:{port}/mcp"
-        ways = [self.http("direct", url, [server]), *self.proxies({"url": url}, [server])]
+        ways = [self.http("direct", url, [root], program), *self.proxies({"url": url}, [root], program)]
         take_turns(self.options, ways)
-        print_table("HTTP before HTTP", ways, ways[0])
-        self.beside_mcp_proxy("HTTP before HTTP", ways)
+        print_table(f"HTTP before HTTP, {title}", ways, ways[0])
+        self.beside_mcp_proxy(f"HTTP before HTTP, {title}", ways)
 
     def front(self):
         """A server on standard input and output behind proxies at addresses."""
-        ways = list(self.proxies({"command": EVERYTHING[0], "args": EVERYTHING[1:]}, []))
+        ways = list(self.proxies({"command": EVERYTHING[0], "args": EVERYTHING[1:]}, [], EVERYTHING[0]))
         take_turns(self.options, ways)
         beside = next((way for way in ways if way.title == "`mcp-proxy`"), ways[0])
-        print_table("HTTP before stdio", ways, beside)
-        self.beside_mcp_proxy("HTTP before stdio", ways)
+        print_table("HTTP before stdio, Node server", ways, beside)
+        self.beside_mcp_proxy("HTTP before stdio, Node server", ways)
 
     def beside_mcp_proxy(self, title, ways):
         found = {way.title: way for way in ways}
@@ -308,7 +316,7 @@ def machine():
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20, help="turns of each way (20)")
-    parser.add_argument("--calls", type=int, default=200, help="calls in a turn (200)")
+    parser.add_argument("--calls", type=int, default=200, help="calls in a turn (200); a slow way makes as many as it can in two seconds")
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be repeated")
     parser.add_argument("--without", choices=["pump", "fastmcp", "mcp-proxy"], action="append", default=[])
     parser.add_argument("--beside", metavar="PROGRAM", help="another breakfall to take turns with, as `before`")
@@ -342,8 +350,12 @@ def main():
                         bench.stdio("Node server", EVERYTHING)
                     case "python":
                         bench.stdio("Python server", ECHO)
-                    case "address":
-                        bench.address()
+                    case "http-node":
+                        port = free_port()
+                        bench.address("Node server", ["env", f"PORT={port}", *EVERYTHING, "streamableHttp"], port)
+                    case "http-python":
+                        port = free_port()
+                        bench.address("Python server", [*ECHO, port], port)
                     case "front":
                         bench.front()
                     case "memory":
