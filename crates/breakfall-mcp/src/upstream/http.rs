@@ -40,6 +40,9 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// How long a farewell may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// How long a stream whose answer is there has to end.
+const ENDING: Duration = Duration::from_secs(1);
+
 const EVENTS: &str = "text/event-stream";
 
 /// The way to a server at an address.
@@ -335,6 +338,9 @@ impl Http {
                 }
             }
             if asked.is_some_and(|number| !connection.is_awaited(number)) {
+                // A connection that is left before its stream ends cannot be used again.
+                let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                let _ = tokio::time::timeout(ENDING, rest).await;
                 return false;
             }
         }
