@@ -7,13 +7,13 @@ import socket
 import subprocess
 import time
 
-GREETING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-
 
 class Client:
     """A session of one client; `exchange` gives the answer to what it sends."""
 
-    def __init__(self):
+    def __init__(self, title, revision="2025-11-25"):
+        self.title = title
+        self.revision = revision
         self.ids = iter(range(1, 1 << 60))
 
     def ask(self, method, params):
@@ -30,7 +30,8 @@ class Client:
 
     def open(self, patience=60):
         """Greets the server and finds the tool, whatever is put before its name."""
-        self.ask("initialize", GREETING)
+        name = {"name": "bench", "version": "1"}
+        self.ask("initialize", {"protocolVersion": self.revision, "capabilities": {}, "clientInfo": name})
         self.tell(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         until = time.monotonic() + patience
         while not (found := self.tools()):
@@ -57,8 +58,7 @@ class Pipe(Client):
     """A client that starts what it speaks to."""
 
     def __init__(self, title, command, folder):
-        super().__init__()
-        self.title = title
+        super().__init__(title)
         with open(folder / f"{title.replace(' ', '-')}.txt", "w") as said:
             self.process = subprocess.Popen(
                 [str(word) for word in command],
@@ -85,9 +85,8 @@ class Http(Client):
     """A client that keeps one connection, and takes its answers as JSON or as events. An answer is
     there when its response is whole."""
 
-    def __init__(self, title, url):
-        super().__init__()
-        self.title = title
+    def __init__(self, title, url, revision):
+        super().__init__(title, revision)
         authority, _, path = url.removeprefix("http://").partition("/")
         host, _, port = authority.partition(":")
         self.at = (host, int(port))
@@ -118,7 +117,7 @@ class Http(Client):
             raise SystemExit(f"error: {self.title} answered {status}, {headers}")
         if b"mcp-session-id" in headers and "Mcp-Session-Id" not in self.head:
             self.head += f"Mcp-Session-Id: {headers[b'mcp-session-id'].decode()}\r\n"
-            self.head += f"MCP-Protocol-Version: {GREETING['protocolVersion']}\r\n"
+            self.head += f"MCP-Protocol-Version: {self.revision}\r\n"
         if headers.get(b"transfer-encoding") == b"chunked":
             return self.chunks()
         return self.reader.read(int(headers.get(b"content-length", 0)))
