@@ -1,8 +1,10 @@
 //! The benches, as ratios: times differ from machine to machine and from hour to hour.
 
+use std::process::Command;
+
 use serde_json::Value;
 
-use crate::{Failed, cargo, target};
+use crate::{Failed, cargo, servers, target};
 
 /// Each row with the row it is compared to.
 const ROWS: &[(&str, &str)] = &[
@@ -14,7 +16,8 @@ const ROWS: &[(&str, &str)] = &[
     ("batch of 10, schema checked", "ten bare boxed calls"),
 ];
 
-pub(crate) fn bench() -> Result<(), Failed> {
+/// A guarded call beside a bare one, within one process.
+pub(crate) fn spine() -> Result<(), Failed> {
     cargo(
         "benches",
         &["bench", "--quiet", "--bench", "spine", "--bench", "reading"],
@@ -34,6 +37,20 @@ pub(crate) fn bench() -> Result<(), Failed> {
         );
     }
     Ok(())
+}
+
+/// The program between real clients and real servers, beside its peers.
+pub(crate) fn guard(options: &[&str]) -> Result<(), Failed> {
+    servers::servers()?;
+    servers::peers()?;
+    cargo("program", &["build", "--quiet", "--release", "--package", "breakfall-cli"], &[])?;
+    let status = Command::new("e2e/bench.py")
+        .args(options)
+        .arg("--")
+        .arg(target().join("release/breakfall"))
+        .status()
+        .map_err(|error| format!("e2e/bench.py did not start: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("e2e/bench.py failed ({status})")) }
 }
 
 /// The median time that criterion wrote for a row.

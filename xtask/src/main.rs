@@ -18,7 +18,9 @@ usage: cargo xtask COMMAND
 
   test           format, clippy, documentation, a short fuzz, the guard between real servers and
                  real clients, tests: everything that must hold
-  bench          the benches, as ratios to a bare call
+  bench          all benches, as ratios
+  bench spine    a guarded call beside a bare one
+  bench guard    the guard beside no guard and its peers; takes the options of `e2e/bench.py`
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
   fuzz [SECONDS] fuzz each target for this long (60)
@@ -33,7 +35,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["test"] => test::test(),
-        ["bench"] => bench::bench(),
+        ["bench"] => bench::spine().and_then(|()| bench::guard(&[])),
+        ["bench", "spine"] => bench::spine(),
+        ["bench", "guard", options @ ..] => bench::guard(options),
         ["corpus"] => corpus::score(),
         ["corpus", "learn"] => corpus::learn(),
         ["fuzz"] => fuzz::fuzz(60),

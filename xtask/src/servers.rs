@@ -47,28 +47,41 @@ const PINS: &[(Place, &[&str])] = &[
     (Place::Python("venv-crash"), &["mcp==2.3.0", "mcp-server-sqlite==2025.4.25"]),
 ];
 
+/// What the guard is measured beside, and takes minutes to build.
+const PEERS: &[(Place, &[&str])] = &[(Place::Rust("rust"), &["mcp-proxy@0.6.0"])];
+
 /// A folder that one package manager owns.
 #[derive(Clone, Copy)]
 enum Place {
     Node(&'static str),
     Python(&'static str),
+    Rust(&'static str),
 }
 
 impl Place {
     fn name(self) -> &'static str {
         match self {
-            Self::Node(name) | Self::Python(name) => name,
+            Self::Node(name) | Self::Python(name) | Self::Rust(name) => name,
         }
     }
 }
 
-/// Installs what is missing. A folder is stamped with its pins once it is whole, so that a second
-/// run only reads the stamps.
+/// Installs the servers and clients that are missing.
 pub(crate) fn servers() -> Result<(), Failed> {
+    install(PINS)
+}
+
+/// Installs the peers that are missing.
+pub(crate) fn peers() -> Result<(), Failed> {
+    install(PEERS)
+}
+
+/// A folder is stamped with its pins once it is whole, so that a second run only reads the stamps.
+fn install(places: &[(Place, &[&str])]) -> Result<(), Failed> {
     std::fs::create_dir_all(TOOLS).map_err(|error| format!("{TOOLS}: {error}"))?;
     // The programs in a venv name their own absolute path.
     let tools = std::fs::canonicalize(TOOLS).map_err(|error| format!("{TOOLS}: {error}"))?;
-    for (place, pins) in PINS {
+    for (place, pins) in places {
         let folder = tools.join(place.name());
         let stamp = folder.join("breakfall.stamp");
         let wanted = pins.join("\n");
@@ -84,6 +97,7 @@ pub(crate) fn servers() -> Result<(), Failed> {
         match place {
             Place::Node(_) => node(&folder, pins)?,
             Place::Python(_) => python(&folder, pins)?,
+            Place::Rust(_) => rust(&folder, pins)?,
         }
         std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     }
@@ -119,6 +133,16 @@ fn python(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
         "pip",
         Command::new(python)
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args(pins),
+    )
+}
+
+fn rust(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
+    run(
+        "cargo install",
+        Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            .args(["install", "--quiet", "--locked", "--root"])
+            .arg(folder)
             .args(pins),
     )
 }

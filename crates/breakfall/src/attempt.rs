@@ -249,7 +249,9 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
     }
     // A call that was dispatched and not answered may have done its work.
     facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !may_repeat;
-    if facts.resource.is_none() && is_about_something(facts.kind) {
+    // Words of the tool's own may tell of something else: they are shown instead.
+    let is_told = facts.provenance == Provenance::Tool && !facts.message.is_empty();
+    if facts.resource.is_none() && !is_told && is_about_something(facts.kind) {
         facts.resource = only_text(arguments.value());
     }
     // A tool that refuses what its schema forbids rarely says all that is wrong: we can.

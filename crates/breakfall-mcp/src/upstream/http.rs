@@ -250,9 +250,25 @@ impl Http {
 pub(super) fn is_stale(status: StatusCode, words: &str) -> bool {
     let words = words.to_ascii_lowercase();
     status == StatusCode::NOT_FOUND
-        || status == StatusCode::BAD_REQUEST
-            && ["session", "server not initialized"].iter().any(|known| words.contains(known))
+        || status == StatusCode::BAD_REQUEST && FORGOTTEN.iter().any(|known| words.contains(known))
 }
+
+/// What servers say in a 400 of a session that they do not know. A tool may speak of sessions, too.
+const FORGOTTEN: &[&str] = &[
+    "session id",
+    "session-id",
+    "sessionid",
+    "session not found",
+    "session expired",
+    "session has expired",
+    "session does not exist",
+    "session is not",
+    "invalid session",
+    "unknown session",
+    "no session",
+    "missing session",
+    "server not initialized",
+];
 
 pub(super) fn is_events(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -290,6 +306,7 @@ mod tests {
         assert!(is_stale(StatusCode::BAD_REQUEST, said));
         assert!(is_stale(StatusCode::NOT_FOUND, ""));
         assert!(!is_stale(StatusCode::BAD_REQUEST, "missing field `name`"));
+        assert!(!is_stale(StatusCode::BAD_REQUEST, "browser session closed"));
         assert!(!is_stale(StatusCode::UNAUTHORIZED, "session expired"));
     }
 }

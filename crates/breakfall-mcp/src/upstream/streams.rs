@@ -23,6 +23,9 @@ const RESUMED: u32 = 5;
 const SHORTEST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
+/// How long a stream whose answer is there has to end.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// A stream that broke sooner was none.
 const LIVED: Duration = Duration::from_secs(1);
 
@@ -113,6 +116,9 @@ impl Http {
                 }
             }
             if asked.is_some_and(|number| !connection.is_awaited(number)) {
+                // A connection that is left before its stream ends cannot be used again.
+                let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                let _ = tokio::time::timeout(ENDING, rest).await;
                 return false;
             }
         }
