@@ -308,7 +308,7 @@ mod tests {
     fn what_clients_have_is_read_and_what_is_wrong_is_told() {
         let text = r#"{"mcpServers": {
             "git": {"command": "mcp-server-git", "args": ["--repository", "."], "env": {"A": "b"}},
-            "web": {"url": "https://example.com/mcp", "headers": {"X": "Bearer ${NO_SUCH:-abcd}"}},
+            "web": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${NO_SUCH:-abcd}", "X-Tenant": "main"}},
             "old": {"command": "x", "disabled": true}}, "other": 1}"#;
         let servers = Servers::from_json(text, "a.json").unwrap();
         let [git, web] = servers.servers.as_slice() else { panic!("two servers") };
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(command.arguments, ["--repository", "."]);
         assert!(!command.inherits_variables && git.is_trusted && !web.is_trusted);
         let Reach::Address(address) = &web.reach else { panic!("an address") };
-        assert_eq!(address.headers["X"], "Bearer abcd");
+        assert_eq!(address.headers["Authorization"], "Bearer abcd");
         assert_eq!(servers.secrets().collect::<Vec<_>>(), ["abcd"]);
         assert_eq!(servers.left_out, ["`old` is disabled"]);
         for (text, words) in [
