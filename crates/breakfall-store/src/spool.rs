@@ -40,7 +40,8 @@ impl Spool {
             .filter_map(|entry| {
                 let entry = entry.ok()?;
                 let name = entry.file_name().into_string().ok()?;
-                name.ends_with(".json").then_some((name, entry.metadata().ok()?.len()))
+                let is_whole = entry.path().extension().is_some_and(|it| it == "json");
+                is_whole.then_some((name, entry.metadata().ok()?.len()))
             })
             .collect();
         files.sort();

@@ -1,5 +1,7 @@
 //! A batch becomes groups, hours, samples and rollups, all at once or not at all.
 
+use std::collections::HashMap;
+
 use crate::backend::{Backend, on};
 use crate::batch::{Batch, new_id};
 use crate::error::Error;
@@ -7,6 +9,18 @@ use crate::recovery::Recovered;
 
 /// The name under which lost records are counted.
 pub(crate) const LOST: &str = "lost";
+
+/// Runs a statement with its values within a transaction.
+macro_rules! run {
+    ($all:ident, $step:literal, $statement:expr, $($value:expr),+) => {
+        sqlx::query($statement)
+            $( .bind($value) )+
+            .execute(&mut *$all)
+            .await
+            .map_err(Error::of($step))?
+            .rows_affected()
+    };
+}
 
 impl Backend {
     /// Writes a batch, unless it is there already.
@@ -20,123 +34,68 @@ impl Backend {
         };
         on!(self, pool => {
             let mut all = pool.begin_with(begin).await.map_err(Error::of("beginning"))?;
-            let is_new =
-                sqlx::query("INSERT INTO batches (id, at) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                    .bind(&batch.id)
-                    .bind(at)
-                    .execute(&mut *all)
-                    .await
-                    .map_err(Error::of("writing a batch"))?
-                    .rows_affected();
-            if is_new == 0 {
+            if run!(all, "writing a batch", BATCH, &batch.id, at) == 0 {
                 return Ok(());
             }
-            let mut numbers = std::collections::HashMap::new();
+            let mut numbers = HashMap::new();
             for (fingerprint, added) in &groups {
-                if added.count > 0 {
-                    let number: i64 = sqlx::query_scalar(GROUP)
-                        .bind(*fingerprint)
-                        .bind(&added.upstream)
-                        .bind(&added.tool)
-                        .bind(&added.kind)
-                        .bind(&added.template)
-                        .bind(added.first)
-                        .bind(added.last)
-                        .bind(added.count)
-                        .fetch_one(&mut *all)
-                        .await
-                        .map_err(Error::of("writing a group"))?;
-                    numbers.insert(*fingerprint, number);
-                    let mut runs = 0;
-                    for (run, at) in &added.runs {
-                        let new = sqlx::query(RUN)
-                            .bind(number)
-                            .bind(run)
-                            .bind(*at)
-                            .execute(&mut *all)
-                            .await
-                            .map_err(Error::of("writing a run"))?;
-                        runs += new.rows_affected().cast_signed();
-                    }
-                    if runs > 0 {
-                        sqlx::query("UPDATE groups SET runs = runs + $1 WHERE id = $2")
-                            .bind(runs)
-                            .bind(number)
-                            .execute(&mut *all)
-                            .await
-                            .map_err(Error::of("counting runs"))?;
-                    }
-                    for (hour, count) in &added.hours {
-                        sqlx::query(HOURS)
-                            .bind(number)
-                            .bind(*hour)
-                            .bind(*count)
-                            .execute(&mut *all)
-                            .await
-                            .map_err(Error::of("writing an hour"))?;
-                    }
-                    for reference in &added.references {
-                        sqlx::query(REFERENCE)
-                            .bind(reference)
-                            .bind(number)
-                            .execute(&mut *all)
-                            .await
-                            .map_err(Error::of("writing a reference"))?;
-                    }
+                if added.count == 0 {
+                    continue;
                 }
+                let number: i64 = sqlx::query_scalar(GROUP)
+                    .bind(*fingerprint)
+                    .bind(&added.upstream)
+                    .bind(&added.tool)
+                    .bind(&added.kind)
+                    .bind(&added.template)
+                    .bind(added.first)
+                    .bind(added.last)
+                    .bind(added.count)
+                    .fetch_one(&mut *all)
+                    .await
+                    .map_err(Error::of("writing a group"))?;
+                numbers.insert(*fingerprint, number);
+                let mut runs = 0;
+                for (run, at) in &added.runs {
+                    runs += run!(all, "writing a run", RUN, number, run, *at).cast_signed();
+                }
+                if runs > 0 {
+                    run!(all, "counting runs", RUNS, runs, number);
+                }
+                for (hour, count) in &added.hours {
+                    run!(all, "writing an hour", HOURS, number, *hour, *count);
+                }
+                for reference in &added.references {
+                    run!(all, "writing a reference", REFERENCE, reference, number);
+                }
+            }
+            // When every group is there: some end in the batch in which they began.
+            for (fingerprint, added) in &groups {
                 for (how, count) in &added.recovered {
-                    sqlx::query(recovered(*how))
-                        .bind(*count)
-                        .bind(*fingerprint)
-                        .execute(&mut *all)
-                        .await
-                        .map_err(Error::of("counting recoveries"))?;
+                    run!(all, "counting recoveries", recovered(*how), *count, *fingerprint);
                 }
             }
             for row in batch.rows.iter().filter(|row| row.is_kept) {
                 let failed = row.failure.as_ref();
                 let group = failed.and_then(|failed| numbers.get(failed.fingerprint.as_str()));
-                sqlx::query(RECORD)
-                    .bind(new_id(row.at))
-                    .bind(row.at)
-                    .bind(row.took)
-                    .bind(&batch.node)
-                    .bind(row.run.as_deref())
-                    .bind(&row.call)
-                    .bind(&row.upstream)
-                    .bind(&row.tool)
-                    .bind(&row.ending)
-                    .bind(group.copied())
-                    .bind(row.attempts)
-                    .bind(&row.body)
-                    .execute(&mut *all)
-                    .await
-                    .map_err(Error::of("writing a record"))?;
+                run!(all, "writing a record", RECORD,
+                    new_id(row.at), row.at, row.took, &batch.node, row.run.as_deref(), &row.call,
+                    &row.upstream, &row.tool, &row.ending, group.copied(), row.attempts, &row.body);
             }
             for ((size, at, upstream, tool, what), count) in &rollups {
-                sqlx::query(ROLLUP)
-                    .bind(*size)
-                    .bind(*at)
-                    .bind(upstream)
-                    .bind(tool)
-                    .bind(what)
-                    .bind(*count)
-                    .execute(&mut *all)
-                    .await
-                    .map_err(Error::of("writing a rollup"))?;
+                run!(all, "writing a rollup", ROLLUP, *size, *at, upstream, tool, what, *count);
             }
             if batch.lost > 0 {
-                sqlx::query(FACT)
-                    .bind(LOST)
-                    .bind(batch.lost.cast_signed())
-                    .execute(&mut *all)
-                    .await
-                    .map_err(Error::of("counting what was lost"))?;
+                run!(all, "counting what was lost", FACT, LOST, batch.lost.cast_signed());
             }
             all.commit().await.map_err(Error::of("writing a batch"))
         })
     }
 }
+
+const BATCH: &str = "INSERT INTO batches (id, at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+const RUNS: &str = "UPDATE groups SET runs = runs + $1 WHERE id = $2";
 
 const GROUP: &str = "\
 INSERT INTO groups (fingerprint, upstream, tool, kind, template, first_seen, last_seen, count)

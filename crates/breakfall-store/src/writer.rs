@@ -31,7 +31,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// How often old records are deleted.
-const SWEEPING: Duration = Duration::from_secs(10 * 60);
+const SWEEPING: Duration = Duration::from_mins(10);
 
 /// Keeps every record. Dropped, it writes what it has.
 pub struct Keeper {
