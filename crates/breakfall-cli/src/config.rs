@@ -38,7 +38,7 @@ impl ConfigArgs {
     pub(crate) fn run(self) -> Result<(), Failed> {
         match self.command {
             Command::Schema => {
-                println!("{:#}", Config::schema());
+                say!("{:#}", Config::schema());
                 Ok(())
             }
             Command::Check(check) => check.run(),
@@ -54,9 +54,9 @@ impl Check {
             return as_json(checked);
         }
         let config = checked.map_err(unusable)?;
-        println!("`{}` is usable", self.file.display());
+        say!("`{}` is usable", self.file.display());
         for note in config.notes() {
-            println!("note: {note}");
+            say!("note: {note}");
         }
         Ok(())
     }
@@ -67,11 +67,11 @@ fn as_json(checked: Result<Config, Error>) -> Result<(), Failed> {
     match checked {
         Ok(config) => {
             let notes = config.notes();
-            println!("{:#}", json!({ "usable": true, "problems": [], "notes": notes }));
+            say!("{:#}", json!({ "usable": true, "problems": [], "notes": notes }));
             Ok(())
         }
         Err(Error::Config { problems }) => {
-            println!("{:#}", json!({ "usable": false, "problems": problems, "notes": [] }));
+            say!("{:#}", json!({ "usable": false, "problems": problems, "notes": [] }));
             Err(Failed::silently())
         }
         Err(error) => Err(unusable(error)),

@@ -20,11 +20,11 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) fn run(self) -> Result<(), Failed> {
         let config = self.guarded.config()?;
-        println!("ok    the configuration can be used");
+        say!("ok    the configuration can be used");
         let servers = self.guarded.servers(&config)?;
         let guard = Guarded::guard(&config, &servers)?;
         if servers.servers.is_empty() {
-            println!("ok    no server is configured: the files of this directory are served");
+            say!("ok    no server is configured: the files of this directory are served");
         }
         let described = servers.servers.clone();
         let bad = block_on(async {
@@ -35,7 +35,7 @@ impl Doctor {
                 bad += usize::from(!health.is_up);
                 tell(server, &health);
                 for remark in session.remarks(key) {
-                    println!("warn  {key}: its schema is not used, {remark}");
+                    say!("warn  {key}: its schema is not used, {remark}");
                 }
             }
             let names: Vec<&str> = tools.iter().map(|spec| spec.name.as_str()).collect();
@@ -63,25 +63,21 @@ fn tell(server: &Server, health: &Health) {
             _ => "",
         };
         let tools = if health.tools == 1 { "tool" } else { "tools" };
-        println!(
-            "ok    {key}: {name}, {} {tools}{}{trust}",
-            health.tools,
-            took.unwrap_or_default()
-        );
+        say!("ok    {key}: {name}, {} {tools}{}{trust}", health.tools, took.unwrap_or_default());
         if health.garbage > 0 {
-            println!("warn  {key}: {} lines of its output are no messages", health.garbage);
+            say!("warn  {key}: {} lines of its output are no messages", health.garbage);
         }
         return;
     }
     let why = health.why.as_deref().unwrap_or("it is still starting after 10 s");
     let why = redacted(why);
     let mut lines = why.lines().filter(|line| !line.trim().is_empty());
-    println!("FAIL  {key}: {}", lines.next().unwrap_or_default());
+    say!("FAIL  {key}: {}", lines.next().unwrap_or_default());
     let rest: Vec<&str> = lines.collect();
     for line in &rest[rest.len().saturating_sub(SHOWN)..] {
-        println!("        {line}");
+        say!("        {line}");
     }
-    println!("      next: {}", next(&server.reach, &why));
+    say!("      next: {}", next(&server.reach, &why));
 }
 
 /// What a person can do about a server that is not there.
@@ -114,13 +110,13 @@ fn next(reach: &Reach, why: &str) -> String {
 fn tell_of_names(config: &Config, tools: &[&str], servers: &[Server], are_all_there: bool) {
     for name in config.named_upstreams() {
         if !servers.iter().any(|server| server.key == name) {
-            println!("warn  `upstreams.{name}` is configured, and there is no such server");
+            say!("warn  `upstreams.{name}` is configured, and there is no such server");
         }
     }
     // Of servers that are not there nobody knows the tools.
     if are_all_there {
         for name in config.tools().filter(|name| !tools.contains(name)) {
-            println!("warn  `tools.{name}` is configured, and no server has this tool");
+            say!("warn  `tools.{name}` is configured, and no server has this tool");
         }
     }
 }

@@ -88,7 +88,7 @@ impl Explain {
         };
         let explanation = guard.explain(&evidence);
         if self.json {
-            println!("{:#}", as_json(&explanation));
+            say!("{:#}", as_json(&explanation));
         } else {
             print(&explanation);
         }
@@ -128,7 +128,7 @@ fn print(explanation: &Explanation) {
     let failure = &explanation.failure;
     let row = |name: &str, value: String| {
         if !value.is_empty() {
-            println!("{name:<12} {value}");
+            say!("{name:<12} {value}");
         }
     };
     row("kind", failure.kind.to_string());
@@ -146,6 +146,6 @@ fn print(explanation: &Explanation) {
     let words =
         explanation.words.as_ref().map(|words| format!(" on `{words}`")).unwrap_or_default();
     row("rule", format!("{}{words}", explanation.rule));
-    println!("\nfor the model\n  {}", explanation.told.replace('\n', "\n  "));
-    println!("\nfor the developer\n  {}", failure.message.replace('\n', "\n  "));
+    say!("\nfor the model\n  {}", explanation.told.replace('\n', "\n  "));
+    say!("\nfor the developer\n  {}", failure.message.replace('\n', "\n  "));
 }

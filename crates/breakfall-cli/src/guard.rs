@@ -104,7 +104,7 @@ impl ToolsArgs {
                     Effect::Once => "once",
                 };
                 let about = spec.description.lines().next().unwrap_or_default();
-                println!("{:32} {effect:10} {}", spec.name, shortened(about));
+                say!("{:32} {effect:10} {}", spec.name, shortened(about));
             }
             let mut down = Vec::new();
             for (key, health) in session.upstreams() {
@@ -128,7 +128,7 @@ impl CallArgs {
             session.tools().await;
             let reply = session.call_tool(Call::new("call", self.tool, self.arguments)).await;
             session.end().await;
-            println!("{}", reply.text);
+            say!("{}", reply.text);
             if reply.is_error { Err(Failed::silently()) } else { Ok(()) }
         })?
     }

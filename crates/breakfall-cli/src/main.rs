@@ -1,5 +1,13 @@
 //! The program `breakfall`: arguments and output only.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
+
+/// Prints a line. A reader who had enough is no error, and no reason to panic.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
 
 mod config;
 mod doctor;

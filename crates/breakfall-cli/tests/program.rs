@@ -168,6 +168,25 @@ fn redactions_are_told_with_rule_and_place() {
     assert_eq!(answers[0]["text"], "see postgres://bob:[redacted:url-password#1dd2]@db/x");
 }
 
+/// `println!` panics there.
+#[test]
+fn a_reader_that_left_is_no_reason_to_panic() {
+    for words in
+        [&["explain", "no such file"][..], &["explain", "--json", "x"], &["config", "schema"]]
+    {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_breakfall"))
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{words:?}: {output:?}");
+    }
+}
+
 #[test]
 fn a_reader_that_has_had_enough_is_no_error() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_breakfall"))
