@@ -184,6 +184,14 @@ impl Upstream {
 
     /// Starts it, with what the client said.
     pub(crate) fn greet(&self, hello: Hello) {
+        // One that did not understand the last hello is asked again with this one.
+        self.link.send_if_modified(|link| {
+            let is_foreign = matches!(link, Link::Foreign(_));
+            if is_foreign {
+                *link = Link::Starting;
+            }
+            is_foreign
+        });
         self.hello.send_replace(Some(hello));
     }
 
