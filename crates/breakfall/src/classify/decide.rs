@@ -9,9 +9,9 @@ use super::pattern::Marked;
 use super::phrases::{BUILT_IN, Phrases, Spoken};
 use super::quotes::Quotes;
 use super::read::Evidence;
-use super::reports::report;
+use super::reports::{beyond, report};
 use super::segment::Segment;
-use super::signals::in_text;
+use super::signals::{in_text, json_rpc_in};
 use super::{codes, words};
 use crate::{FailureKind, MayPass};
 
@@ -36,6 +36,12 @@ pub(super) struct Material<'a> {
 }
 
 impl Material<'_> {
+    /// The JSON-RPC code that it came with, or that it tells.
+    fn json_rpc(&self) -> Option<i64> {
+        let body = || self.body.and_then(|body| body.json_rpc);
+        self.evidence.json_rpc_code.or_else(body).or_else(|| json_rpc_in(&self.marked))
+    }
+
     /// What the text says, by the table of phrases.
     fn phrase(&self) -> Option<Verdict> {
         let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
@@ -86,9 +92,9 @@ pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
     }
     // A report quotes every kind of error; what comes before it is true whatever is quoted.
     let of_a_program = evidence.http_status.is_none() && evidence.json_rpc_code.is_none();
-    let certain = beyond_reports(marked.text)
+    let certain = beyond(&marked)
         .or_else(|| of_a_program.then(|| report(&marked)).flatten())
-        .or_else(|| fixed_code(evidence, body));
+        .or_else(|| fixed_code(material));
     if let Some(verdict) = certain {
         return verdict;
     }
@@ -112,17 +118,6 @@ struct Codes {
     vague: Option<Verdict>,
 }
 
-/// A person stopped it, or a compiler refused its own options: no report says so of others.
-fn beyond_reports(text: &str) -> Option<Verdict> {
-    let said = [
-        ("KeyboardInterrupt", FailureKind::Cancelled),
-        ("unrecognized command-line option", FailureKind::InvalidArguments),
-        ("Unknown compiler option", FailureKind::InvalidArguments),
-    ];
-    let (words, kind) = said.into_iter().find(|(words, _)| text.contains(words))?;
-    Some(Verdict::new(kind, "report", words))
-}
-
 /// By the status, unless a code or the words are believed against it.
 fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
     coded
@@ -137,7 +132,7 @@ fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
 
 /// By codes, names and words, in order of trust.
 fn by_text(material: &Material, coded: Codes) -> Verdict {
-    let Material { evidence, segment, marked, body, said, .. } = *material;
+    let Material { evidence, segment, marked, said, .. } = *material;
     let phrase = material.phrase();
     let named = evidence
         .type_name
@@ -171,7 +166,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         .or(sure)
         .or_else(|| weaker(phrase, otherwise()))
         .or_else(|| {
-            let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
+            let code = material.json_rpc()?;
             codes::json_rpc(code).map(|kind| Verdict::new(kind, "json-rpc", code.to_string()))
         })
         .or_else(|| anywhere(segment.text))
@@ -298,8 +293,8 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
 }
 
 /// Codes that leave no doubt.
-fn fixed_code(evidence: &Evidence, body: Option<&Body>) -> Option<Verdict> {
-    let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
+fn fixed_code(material: &Material) -> Option<Verdict> {
+    let code = material.json_rpc()?;
     let kind = match code {
         -32800 | -32601 | -32002 => codes::json_rpc(code)?,
         _ => return None,
@@ -334,8 +329,22 @@ fn by_code(all: &[String]) -> Option<Verdict> {
     Some(Verdict::new(found.1, "code", found.0.clone()))
 }
 
+/// What a shell says of a program that was ended, on a line of its own.
+fn alone(line: &str) -> Option<(FailureKind, &str)> {
+    let word = line.trim_matches(|c: char| !c.is_ascii_alphabetic());
+    let kind = match word {
+        "Interrupt" | "Interrupted" | "Terminated" | "interrupted" => FailureKind::Cancelled,
+        "Killed" => FailureKind::System,
+        _ => return None,
+    };
+    Some((kind, word))
+}
+
 /// The first word of a short text that is a name or a code and tells its kind.
 fn anywhere(text: &str) -> Option<Verdict> {
+    if let Some((kind, word)) = text.lines().rev().take(3).find_map(alone) {
+        return Some(Verdict::new(kind, "name", word));
+    }
     // The first line may say no more than that.
     let line = text.lines().next().unwrap_or_default().trim_end_matches(['.', ' ', '!']);
     if line.len() < 120 && (line.ends_with(" timeout") || line.ends_with(" Timeout")) {

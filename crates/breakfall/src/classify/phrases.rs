@@ -186,7 +186,7 @@ impl Phrases {
         let mut endings: Option<Vec<(usize, Range<usize>)>> = None;
         all.filter_map(move |hit| {
             let phrase = &self.all[hit.pattern().as_usize()];
-            if !stands_alone(text, hit.start(), hit.end()) {
+            if !stands_alone(text, hit.start(), hit.end()) || is_condition(text, hit.end()) {
                 return None;
             }
             let end = match &phrase.then {
@@ -213,6 +213,20 @@ pub(super) fn joined(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     });
     places.truncate(PLACES);
     places
+}
+
+/// Whether a phrase says what should be or might be: `check that the file exists`, `if it exists`.
+fn is_condition(text: &str, end: usize) -> bool {
+    const REACH: usize = 48;
+    if !text.as_bytes()[..end].ends_with(b" exists") {
+        return false;
+    }
+    let before = &text[text.ceil_char_boundary(end.saturating_sub(REACH))..end];
+    let clause = before.rsplit(['\n', '.', ';', ':']).next().unwrap_or(before);
+    !clause.contains("already")
+        && clause
+            .split(' ')
+            .any(|word| matches!(word, "if" | "that" | "whether" | "sure" | "ensure"))
 }
 
 /// Whether a phrase is neither a part of a word nor of a path.
