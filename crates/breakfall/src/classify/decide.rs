@@ -15,11 +15,17 @@ use super::signals::{in_text, json_rpc_in};
 use super::{codes, words};
 use crate::{FailureKind, MayPass};
 
-/// Rules of phrases that tell little by themselves.
-const VAGUE: &[&str] = &["text.value", "text.no-such", "text.syntax", "text.bug", "text.exit"];
-
-/// How likely another kind must be before it is believed against them.
-const SURE: f32 = 0.8;
+/// Rules of phrases that tell little by themselves, and how likely another kind must be before it
+/// is believed against each; measured on errors that neither the rules nor the words had seen.
+const VAGUE: &[(&str, f32)] = &[
+    ("text.value", 0.3),
+    ("text.validation", 0.35),
+    ("text.not-running", 0.35),
+    ("text.no-such", 0.5),
+    ("text.syntax", 0.6),
+    ("text.bug", 0.8),
+    ("text.exit", 0.8),
+];
 
 /// An error taken apart.
 #[derive(Clone, Copy)]
@@ -186,11 +192,11 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
 /// The vaguest phrases stand in errors of every kind: where the other words of the text speak
 /// clearly for another one, they are believed.
 fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
-    if !VAGUE.contains(&&*verdict.rule) {
+    let Some((_, sure)) = VAGUE.iter().find(|(rule, _)| *rule == verdict.rule) else {
         return verdict;
-    }
+    };
     match words::guess(said, type_name) {
-        Some(guess) if guess.likely > SURE && guess.kind != verdict.kind => {
+        Some(guess) if guess.likely > *sure && guess.kind != verdict.kind => {
             // What is missing is often named by who gave it: `unknown order 7`.
             let either = verdict.kind == FailureKind::NotFound
                 && guess.kind == FailureKind::InvalidArguments;

@@ -115,6 +115,7 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
             let unique = || ["UNIQUE", "unique", "Duplicate", "duplicate"].iter();
             let kind = match code {
                 "57014" if text.contains("user request") => FailureKind::Cancelled,
+                "08004" if text.contains("uthentication") => FailureKind::Authentication,
                 "23000" if unique().any(|word| text.contains(word)) => FailureKind::Conflict,
                 _ => kind,
             };
