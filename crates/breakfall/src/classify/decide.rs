@@ -13,12 +13,12 @@ use super::reports::{beyond, report};
 use super::segment::Segment;
 use super::signals::{in_text, json_rpc_in};
 use super::{codes, words};
-use crate::{FailureKind, MayPass};
+use crate::{Disposition, FailureKind, MayPass};
 
 /// Rules of phrases that tell little by themselves, and how likely another kind must be before it
 /// is believed against each; measured on errors that neither the rules nor the words had seen.
 const VAGUE: &[(&str, f32)] = &[
-    ("text.value", 0.3),
+    ("text.value", 0.4),
     ("text.validation", 0.35),
     ("text.not-running", 0.35),
     ("text.no-such", 0.5),
@@ -166,7 +166,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         .clear
         .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
         .or(coded.vague)
-        .or_else(|| in_text(&marked))
+        .or_else(|| in_text(&marked).map(|code| specific(code, phrase.as_ref())))
         .or_else(|| page(said))
         .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
         .or(sure)
@@ -196,7 +196,16 @@ fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
         return verdict;
     };
     match words::guess(said, type_name) {
-        Some(guess) if guess.likely > *sure && guess.kind != verdict.kind => {
+        // What stops a run is believed later.
+        Some(guess)
+            if guess.kind != verdict.kind
+                && guess.likely
+                    > sure.max(if guess.kind.disposition() == Disposition::Fatal {
+                        0.7
+                    } else {
+                        0.0
+                    }) =>
+        {
             // What is missing is often named by who gave it: `unknown order 7`.
             let either = verdict.kind == FailureKind::NotFound
                 && guess.kind == FailureKind::InvalidArguments;
@@ -257,6 +266,21 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
         _ => false,
     };
     believed.then(|| phrase.clone())
+}
+
+/// A code that services use for every fault of the caller's, or what exactly is at fault.
+fn specific(code: Verdict, phrase: Option<&Verdict>) -> Verdict {
+    let vague = code.rule == "code"
+        && code.words.as_deref().is_some_and(|name| {
+            is_vague(name) || name.starts_with("InvalidParameter") || name.starts_with("BadRequest")
+        });
+    let says = phrase.filter(|phrase| {
+        matches!(&*phrase.rule, "text.exists" | "text.missing" | "text.missing-file" | "text.spent")
+    });
+    match says {
+        Some(phrase) if vague => phrase.clone(),
+        _ => code,
+    }
 }
 
 /// A phrase, unless it is one of the vaguest and a name tells as much.
