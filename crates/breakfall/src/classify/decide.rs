@@ -261,7 +261,16 @@ fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict>
                     .as_deref()
                     .is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED")
         }
-        K::InvalidArguments => matches!(phrase.kind, K::QuotaExceeded | K::System),
+        K::InvalidArguments => {
+            // What has one name for every bad argument may say that it is missing or there.
+            let argument = sure.words.as_deref().is_some_and(|name| name.contains("Argument"));
+            matches!(phrase.kind, K::QuotaExceeded | K::System)
+                || argument
+                    && matches!(
+                        &*phrase.rule,
+                        "text.exists" | "text.missing" | "text.missing-file" | "text.no-such"
+                    )
+        }
         K::Upstream => matches!(phrase.kind, K::RateLimited | K::QuotaExceeded),
         _ => false,
     };

@@ -35,7 +35,7 @@ static COMPILER: Pattern = Pattern::new(
 /// A diagnostic without a column: of a compiler, unless the file holds data.
 static DIAGNOSTIC: Pattern = Pattern::new(
     &["rror", "undefined ", "undeclared ", "unknown command", "no declaration", "; Line "],
-    r"(?m)^((?:File )?(?:\S*/)?[\w+\-.]+\.\w{1,8}(?::\d+(?:[.:]\d+)?(?:-\d+(?:[.:]\d+)?)?: ?(?:(?:fatal |syntax |type |parse |semantic )?error\b|Error: |undefined |undeclared |unknown command|no declaration)|\(\d+(?:, ?\d+)?\):? (?:Error|error)\b|; Line \d+ ))",
+    r"(?m)^((?:\w+: )?(?:File )?(?:\S*/)?[\w+\-.]+\.\w{1,8}(?::\d+(?:[.:]\d+)?(?:-\d+(?:[.:]\d+)?)?: ?(?:(?:fatal |syntax |type |parse |semantic )?error\b|Error: |undefined |undeclared |unknown command|no declaration)|\(\d+(?:, ?\d+)?\):? (?:Error|error|Fatal)\b|; Line \d+ ))",
 );
 static LINKER: Pattern = Pattern::new(
     &[
@@ -116,7 +116,8 @@ pub(super) fn beyond(marked: &Marked) -> Option<Verdict> {
 
 fn diagnostic<'t>(marked: &Marked<'t>) -> Option<&'t str> {
     let words = DIAGNOSTIC.text(marked)?;
-    let file = words.split([':', '(', ';']).next()?;
+    let file = words.rsplit(' ').find(|part| part.contains('.'))?;
+    let file = file.split([':', '(', ';']).next()?;
     let ending = file.rsplit('.').next()?;
     (!DATA.contains(&ending)).then_some(words)
 }
