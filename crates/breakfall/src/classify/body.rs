@@ -176,12 +176,9 @@ impl Body {
                 | "userpresentablemessage",
                 Value::String(text),
             ) => self.messages.push(text.clone()),
-            ("data" | "errordetail", Value::String(text)) if text.contains(' ') => {
-                self.messages.push(text.clone());
-            }
             ("hint" | "note", Value::String(text)) => self.hints.push(text.clone()),
             // It holds what was asked for, or why there is none.
-            ("result", Value::String(text)) if text.contains(' ') => {
+            ("result" | "data" | "errordetail", Value::String(text)) if text.contains(' ') => {
                 self.messages.push(text.clone());
             }
             ("timedout", Value::Bool(true)) => self.codes.push("timed_out".to_owned()),
