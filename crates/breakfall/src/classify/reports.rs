@@ -34,7 +34,24 @@ static COMPILER: Pattern = Pattern::new(
 
 /// A diagnostic without a column: of a compiler, unless the file holds data.
 static DIAGNOSTIC: Pattern = Pattern::new(
-    &["rror", "undefined ", "undeclared ", "unknown command", "no declaration", "; Line "],
+    &[
+        ": error",
+        ": Error: ",
+        ": syntax error",
+        ": fatal error",
+        ": type error",
+        ": parse error",
+        ": semantic error",
+        "): ",
+        ") Error",
+        ") error",
+        ") Fatal",
+        ": undefined ",
+        ": undeclared ",
+        ": unknown command",
+        ": no declaration",
+        "; Line ",
+    ],
     r"(?m)^((?:\w+: )?(?:File )?(?:\S*/)?[\w+\-.]+\.\w{1,8}(?::\d+(?:[.:]\d+)?(?:-\d+(?:[.:]\d+)?)?: ?(?:(?:fatal |syntax |type |parse |semantic )?error\b|Error: |undefined |undeclared |unknown command|no declaration)|\(\d+(?:, ?\d+)?\):? (?:Error|error|Fatal)\b|; Line \d+ ))",
 );
 static LINKER: Pattern = Pattern::new(

@@ -149,7 +149,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (
             HERE,
             Pattern::new(
-                &[" or "],
+                &[" or /", " or '/", " or \"/"],
                 r"(?i)\b(?:open|find|read|access|load|connect to)\b[^\n:]*? ['\x22]?(/[^\s'\x22]+)['\x22]? or ['\x22]?/",
             ),
         ),
