@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
 use super::quotes::Quotes;
@@ -98,14 +98,17 @@ impl Phrases {
             }
             rules.push((kind, rule));
         }
-        let scan = |words: &[String]| {
+        let scan = |words: &[String], kind: Option<AhoCorasickKind>| {
             AhoCorasickBuilder::new()
+                .kind(kind)
                 .ascii_case_insensitive(true)
                 .match_kind(MatchKind::Standard)
                 .build(words)
                 .ok()
         };
-        let (beginnings, endings) = (scan(&beginnings), scan(&endings));
+        // There are few endings, and the fastest machine for them is small.
+        let beginnings = scan(&beginnings, None);
+        let endings = scan(&endings, Some(AhoCorasickKind::DFA));
         Self { rules, all: phrases, beginnings, endings, one_clause: false }
     }
 
