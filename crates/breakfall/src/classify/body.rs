@@ -12,6 +12,8 @@ pub(super) struct Body {
     pub(super) codes: Vec<String>,
     /// Messages, in order.
     pub(super) messages: Vec<String>,
+    /// What it tells to do about it: read where it says nothing else.
+    hints: Vec<String>,
     /// Its HTTP status.
     pub(super) status: Option<u16>,
     /// Its JSON-RPC code.
@@ -63,6 +65,9 @@ impl Body {
             let value = if nth == 0 { read(text[start..].trim()) } else { strict(&text[start..]) };
             if let Some(value) = value {
                 found.gather(&value);
+            }
+            if found.messages.is_empty() {
+                found.messages.append(&mut found.hints);
             }
             if !found.codes.is_empty() || !found.messages.is_empty() || found.status.is_some() {
                 return Some(found);
@@ -168,13 +173,12 @@ impl Body {
                 | "cause"
                 | "title"
                 | "information"
-                | "userpresentablemessage"
-                | "hint"
-                | "note",
+                | "userpresentablemessage",
                 Value::String(text),
             ) => self.messages.push(text.clone()),
+            ("hint" | "note", Value::String(text)) => self.hints.push(text.clone()),
             // It holds what was asked for, or why there is none.
-            ("result", Value::String(text)) if text.contains(' ') => {
+            ("result" | "data" | "errordetail", Value::String(text)) if text.contains(' ') => {
                 self.messages.push(text.clone());
             }
             ("timedout", Value::Bool(true)) => self.codes.push("timed_out".to_owned()),

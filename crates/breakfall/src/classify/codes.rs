@@ -181,10 +181,10 @@ pub(super) fn json_rpc(code: i64) -> Option<FailureKind> {
 pub(super) fn sqlstate(code: &str) -> Option<FailureKind> {
     let class = code.get(..2)?;
     Some(match (code, class) {
-        ("42P01" | "42S02" | "3D000" | "3F000" | "42704", _) => K::NotFound,
+        ("42P01" | "42S02" | "42X05" | "42Y55" | "3D000" | "3F000" | "42704", _) => K::NotFound,
         (
-            "23505" | "42P07" | "42710" | "42701" | "42P04" | "42P06" | "42S01" | "40001" | "40P01"
-            | "55P03" | "55006",
+            "23505" | "X0Y32" | "42P07" | "42710" | "42701" | "42P04" | "42P06" | "42S01" | "40001"
+            | "40P01" | "55P03" | "55006",
             _,
         ) => K::Conflict,
         ("42501" | "25006", _) => K::Permission,

@@ -3,23 +3,30 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::believe::{specific, stronger, weaker};
 use super::body::Body;
 use super::names::{self, Told};
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, Phrases, Spoken};
 use super::quotes::Quotes;
 use super::read::Evidence;
-use super::reports::report;
+use super::reports::{beyond, report};
 use super::segment::Segment;
-use super::signals::in_text;
+use super::signals::{in_text, json_rpc_in};
 use super::{codes, words};
-use crate::{FailureKind, MayPass};
+use crate::{Disposition, FailureKind, MayPass};
 
-/// Rules of phrases that tell little by themselves.
-const VAGUE: &[&str] = &["text.value", "text.no-such", "text.syntax", "text.bug", "text.exit"];
-
-/// How likely another kind must be before it is believed against them.
-const SURE: f32 = 0.8;
+/// Rules of phrases that tell little by themselves, and how likely another kind must be before it
+/// is believed against each; measured on errors that neither the rules nor the words had seen.
+const VAGUE: &[(&str, f32)] = &[
+    ("text.value", 0.4),
+    ("text.validation", 0.35),
+    ("text.not-running", 0.35),
+    ("text.no-such", 0.5),
+    ("text.syntax", 0.6),
+    ("text.bug", 0.8),
+    ("text.exit", 0.8),
+];
 
 /// An error taken apart.
 #[derive(Clone, Copy)]
@@ -36,6 +43,12 @@ pub(super) struct Material<'a> {
 }
 
 impl Material<'_> {
+    /// The JSON-RPC code that it came with, or that it tells.
+    fn json_rpc(&self) -> Option<i64> {
+        let body = || self.body.and_then(|body| body.json_rpc);
+        self.evidence.json_rpc_code.or_else(body).or_else(|| json_rpc_in(&self.marked))
+    }
+
     /// What the text says, by the table of phrases.
     fn phrase(&self) -> Option<Verdict> {
         let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
@@ -86,9 +99,9 @@ pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
     }
     // A report quotes every kind of error; what comes before it is true whatever is quoted.
     let of_a_program = evidence.http_status.is_none() && evidence.json_rpc_code.is_none();
-    let certain = beyond_reports(marked.text)
+    let certain = beyond(&marked)
         .or_else(|| of_a_program.then(|| report(&marked)).flatten())
-        .or_else(|| fixed_code(evidence, body));
+        .or_else(|| fixed_code(material));
     if let Some(verdict) = certain {
         return verdict;
     }
@@ -112,17 +125,6 @@ struct Codes {
     vague: Option<Verdict>,
 }
 
-/// A person stopped it, or a compiler refused its own options: no report says so of others.
-fn beyond_reports(text: &str) -> Option<Verdict> {
-    let said = [
-        ("KeyboardInterrupt", FailureKind::Cancelled),
-        ("unrecognized command-line option", FailureKind::InvalidArguments),
-        ("Unknown compiler option", FailureKind::InvalidArguments),
-    ];
-    let (words, kind) = said.into_iter().find(|(words, _)| text.contains(words))?;
-    Some(Verdict::new(kind, "report", words))
-}
-
 /// By the status, unless a code or the words are believed against it.
 fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
     coded
@@ -137,7 +139,7 @@ fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
 
 /// By codes, names and words, in order of trust.
 fn by_text(material: &Material, coded: Codes) -> Verdict {
-    let Material { evidence, segment, marked, body, said, .. } = *material;
+    let Material { evidence, segment, marked, said, .. } = *material;
     let phrase = material.phrase();
     let named = evidence
         .type_name
@@ -165,13 +167,13 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         .clear
         .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
         .or(coded.vague)
-        .or_else(|| in_text(&marked))
+        .or_else(|| in_text(&marked).map(|code| specific(code, phrase.as_ref())))
         .or_else(|| page(said))
         .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
         .or(sure)
         .or_else(|| weaker(phrase, otherwise()))
         .or_else(|| {
-            let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
+            let code = material.json_rpc()?;
             codes::json_rpc(code).map(|kind| Verdict::new(kind, "json-rpc", code.to_string()))
         })
         .or_else(|| anywhere(segment.text))
@@ -191,11 +193,20 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
 /// The vaguest phrases stand in errors of every kind: where the other words of the text speak
 /// clearly for another one, they are believed.
 fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
-    if !VAGUE.contains(&&*verdict.rule) {
+    let Some((_, sure)) = VAGUE.iter().find(|(rule, _)| *rule == verdict.rule) else {
         return verdict;
-    }
+    };
     match words::guess(said, type_name) {
-        Some(guess) if guess.likely > SURE && guess.kind != verdict.kind => {
+        // What stops a run is believed later.
+        Some(guess)
+            if guess.kind != verdict.kind
+                && guess.likely
+                    > sure.max(if guess.kind.disposition() == Disposition::Fatal {
+                        0.7
+                    } else {
+                        0.0
+                    }) =>
+        {
             // What is missing is often named by who gave it: `unknown order 7`.
             let either = verdict.kind == FailureKind::NotFound
                 && guess.kind == FailureKind::InvalidArguments;
@@ -226,54 +237,8 @@ fn refined(verdict: Verdict, hint: Option<Verdict>) -> Verdict {
     }
 }
 
-/// Words that are believed against the name of a type.
-fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Option<Verdict> {
-    use FailureKind as K;
-    let (phrase, sure) = (phrase?, sure?);
-    let believed = match sure.kind {
-        // `QueryCanceled` for a statement that took too long, `PermissionError` for a key.
-        K::Cancelled => matches!(phrase.kind, K::Timeout),
-        // Java has one exception for every file that it cannot open, and says why in brackets.
-        K::NotFound => {
-            phrase.kind == K::Permission && matches!(&*phrase.rule, "text.denied" | "text.errno")
-        }
-        K::RateLimited => matches!(phrase.kind, K::QuotaExceeded),
-        K::Permission => {
-            matches!(phrase.kind, K::RateLimited | K::QuotaExceeded)
-                || phrase.rule == "text.password" && !is_unauthorized(phrase)
-                || phrase.rule == "text.not-loaded"
-        }
-        K::Network => {
-            matches!(phrase.kind, K::Timeout)
-                && phrase.rule == "text.timed-out"
-                && sure
-                    .words
-                    .as_deref()
-                    .is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED")
-        }
-        K::InvalidArguments => matches!(phrase.kind, K::QuotaExceeded | K::System),
-        K::Upstream => matches!(phrase.kind, K::RateLimited | K::QuotaExceeded),
-        _ => false,
-    };
-    believed.then(|| phrase.clone())
-}
-
-/// A phrase, unless it is one of the vaguest and a name tells as much.
-fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Option<Verdict> {
-    match (phrase, otherwise) {
-        (Some(phrase), Some(otherwise))
-            if matches!(&*phrase.rule, "text.value" | "text.bug" | "text.exit")
-                && otherwise.kind == FailureKind::Internal =>
-        {
-            let argument = phrase.words.as_deref().is_some_and(|w| w.contains("argument must be"));
-            Some(if argument { phrase } else { otherwise })
-        }
-        (phrase, otherwise) => phrase.or(otherwise),
-    }
-}
-
 /// Who may not do a thing is often called unauthorized, as is who did not log in.
-fn is_unauthorized(phrase: &Verdict) -> bool {
+pub(super) fn is_unauthorized(phrase: &Verdict) -> bool {
     phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("unauthorized"))
 }
 
@@ -298,8 +263,8 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
 }
 
 /// Codes that leave no doubt.
-fn fixed_code(evidence: &Evidence, body: Option<&Body>) -> Option<Verdict> {
-    let code = evidence.json_rpc_code.or(body.and_then(|body| body.json_rpc))?;
+fn fixed_code(material: &Material) -> Option<Verdict> {
+    let code = material.json_rpc()?;
     let kind = match code {
         -32800 | -32601 | -32002 => codes::json_rpc(code)?,
         _ => return None,
@@ -308,7 +273,7 @@ fn fixed_code(evidence: &Evidence, body: Option<&Body>) -> Option<Verdict> {
 }
 
 /// `invalid_request_error` is what services say of every fault of the caller's.
-fn is_vague(code: &str) -> bool {
+pub(super) fn is_vague(code: &str) -> bool {
     let code = code.to_ascii_lowercase();
     code.contains("invalid_request")
         || code.contains("invalidrequest")
@@ -334,8 +299,22 @@ fn by_code(all: &[String]) -> Option<Verdict> {
     Some(Verdict::new(found.1, "code", found.0.clone()))
 }
 
+/// What a shell says of a program that was ended, on a line of its own.
+fn alone(line: &str) -> Option<(FailureKind, &str)> {
+    let word = line.trim_matches(|c: char| !c.is_ascii_alphabetic());
+    let kind = match word {
+        "Interrupt" | "Interrupted" | "Terminated" | "interrupted" => FailureKind::Cancelled,
+        "Killed" => FailureKind::System,
+        _ => return None,
+    };
+    Some((kind, word))
+}
+
 /// The first word of a short text that is a name or a code and tells its kind.
 fn anywhere(text: &str) -> Option<Verdict> {
+    if let Some((kind, word)) = text.lines().rev().take(3).find_map(alone) {
+        return Some(Verdict::new(kind, "name", word));
+    }
     // The first line may say no more than that.
     let line = text.lines().next().unwrap_or_default().trim_end_matches(['.', ' ', '!']);
     if line.len() < 120 && (line.ends_with(" timeout") || line.ends_with(" Timeout")) {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
 use super::quotes::Quotes;
@@ -98,14 +98,17 @@ impl Phrases {
             }
             rules.push((kind, rule));
         }
-        let scan = |words: &[String]| {
+        let scan = |words: &[String], kind: Option<AhoCorasickKind>| {
             AhoCorasickBuilder::new()
+                .kind(kind)
                 .ascii_case_insensitive(true)
                 .match_kind(MatchKind::Standard)
                 .build(words)
                 .ok()
         };
-        let (beginnings, endings) = (scan(&beginnings), scan(&endings));
+        // There are few endings, and the fastest machine for them is small.
+        let beginnings = scan(&beginnings, None);
+        let endings = scan(&endings, Some(AhoCorasickKind::DFA));
         Self { rules, all: phrases, beginnings, endings, one_clause: false }
     }
 
@@ -186,7 +189,7 @@ impl Phrases {
         let mut endings: Option<Vec<(usize, Range<usize>)>> = None;
         all.filter_map(move |hit| {
             let phrase = &self.all[hit.pattern().as_usize()];
-            if !stands_alone(text, hit.start(), hit.end()) {
+            if !stands_alone(text, hit.start(), hit.end()) || is_condition(text, hit.end()) {
                 return None;
             }
             let end = match &phrase.then {
@@ -213,6 +216,20 @@ pub(super) fn joined(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     });
     places.truncate(PLACES);
     places
+}
+
+/// Whether a phrase says what should be or might be: `check that the file exists`, `if it exists`.
+fn is_condition(text: &str, end: usize) -> bool {
+    const REACH: usize = 48;
+    if !text.as_bytes()[..end].ends_with(b" exists") {
+        return false;
+    }
+    let before = &text[text.ceil_char_boundary(end.saturating_sub(REACH))..end];
+    let clause = before.rsplit(['\n', '.', ';', ':']).next().unwrap_or(before);
+    !clause.contains("already")
+        && clause
+            .split(' ')
+            .any(|word| matches!(word, "if" | "that" | "whether" | "sure" | "ensure"))
 }
 
 /// Whether a phrase is neither a part of a word nor of a path.

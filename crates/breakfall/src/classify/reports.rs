@@ -32,8 +32,112 @@ static COMPILER: Pattern = Pattern::new(
     r"(?m)(\berror TS\d{4}\b|\bTS\d{4} \[ERROR\]|^\S+\.\w{1,5}:\d+:\d+:|^\S+\.\w{1,5}:\d+(?::\d+)? (?:error|warning) |^\S+\.\w{1,5}\(\d+, ?\d+\):? Error:|^File \x22[^\x22]+\x22, line \d+, characters|^error\[E\d{4}\]|^\S+\.(?:c|cc|cpp|h|hpp|go|rs|java|ts|tsx|kt|swift|scala|cs|py):\d+(?::\d+)?: (?:error|undefined|cannot)|^\S+\.(?:ts|tsx|cs|vb)\(\d+,\d+\): error|collect2: error|ld returned \d|undefined reference to|^\s*--> \S+\.\w+:\d+:\d+|\d+ problems? \(\d+ errors?|^Found \d+ errors?\b|did NOT match|^make: \*\*\* \[)",
 );
 
+/// A diagnostic without a column: of a compiler, unless the file holds data.
+static DIAGNOSTIC: Pattern = Pattern::new(
+    &[
+        ": error",
+        ": Error: ",
+        ": syntax error",
+        ": fatal error",
+        ": type error",
+        ": parse error",
+        ": semantic error",
+        "): ",
+        ") Error",
+        ") error",
+        ") Fatal",
+        ": undefined ",
+        ": undeclared ",
+        ": unknown command",
+        ": no declaration",
+        "; Line ",
+    ],
+    r"(?m)^((?:\w+: )?(?:File )?(?:\S*/)?[\w+\-.]+\.\w{1,8}(?::\d+(?:[.:]\d+)?(?:-\d+(?:[.:]\d+)?)?: ?(?:(?:fatal |syntax |type |parse |semantic )?error\b|Error: |undefined |undeclared |unknown command|no declaration)|\(\d+(?:, ?\d+)?\):? (?:Error|error|Fatal)\b|; Line \d+ ))",
+);
+static LINKER: Pattern = Pattern::new(
+    &[
+        "not found for architecture",
+        "unresolved external",
+        "error(s)",
+        "errors generated",
+        "inker `",
+        " ERROR --",
+    ],
+    r"(symbol\(s\) not found for architecture|unresolved external symbol|[1-9]\d* error\(s\)(?: during|, \d+ warning)|[1-9]\d* errors? generated|linker `[^`\n]+` |-- [A-Z ]+ ERROR -{4,})",
+);
+/// What is true whatever a report quotes: who stopped the program, what it died of, and that a
+/// compiler refused its own options.
+static BEYOND: Pattern = Pattern::new(
+    &["KeyboardInterrupt", "command-line option", "compiler option", "raised ", "] Interrupt"],
+    r"(KeyboardInterrupt|unrecognized command-line option|Unknown compiler option|raised [A-Z]+_ERROR : |\] Interrupt\b)",
+);
+
 /// Every pattern of this file.
-pub(super) static PATTERNS: &[&Pattern] = &[&TEST_REPORTS, &COMPILER];
+pub(super) static PATTERNS: &[&Pattern] =
+    &[&TEST_REPORTS, &COMPILER, &DIAGNOSTIC, &LINKER, &BEYOND];
+
+/// Endings of files that are given to a program as data or as its configuration.
+const DATA: &[&str] = &[
+    "conf",
+    "cfg",
+    "cf",
+    "ini",
+    "xml",
+    "xsd",
+    "xsl",
+    "svg",
+    "html",
+    "htm",
+    "css",
+    "json",
+    "yaml",
+    "yml",
+    "toml",
+    "po",
+    "pot",
+    "desktop",
+    "csv",
+    "tsv",
+    "txt",
+    "md",
+    "rst",
+    "mk",
+    "sql",
+    "ttl",
+    "nt",
+    "rng",
+    "properties",
+    "env",
+    "service",
+    "jim",
+    "tcl",
+    "zone",
+    "rules",
+    "ldif",
+    "log",
+    "dot",
+    "gv",
+    "ly",
+];
+
+/// What holds beyond reports.
+pub(super) fn beyond(marked: &Marked) -> Option<Verdict> {
+    let words = BEYOND.text(marked)?;
+    let kind = match words {
+        "KeyboardInterrupt" | "] Interrupt" => FailureKind::Cancelled,
+        _ if words.starts_with("raised") => FailureKind::Internal,
+        _ => FailureKind::InvalidArguments,
+    };
+    Some(Verdict::new(kind, "report", words))
+}
+
+fn diagnostic<'t>(marked: &Marked<'t>) -> Option<&'t str> {
+    let words = DIAGNOSTIC.text(marked)?;
+    let file = words.rsplit(' ').find(|part| part.contains('.'))?;
+    let file = file.split([':', '(', ';']).next()?;
+    let ending = file.rsplit('.').next()?;
+    (!DATA.contains(&ending)).then_some(words)
+}
 
 /// What such a report says, unless it is that a file is missing.
 pub(super) fn report(marked: &Marked) -> Option<Verdict> {
@@ -41,6 +145,10 @@ pub(super) fn report(marked: &Marked) -> Option<Verdict> {
     if text.contains("No such file or directory") && !text.contains("FAILED") {
         return None;
     }
-    let words = TEST_REPORTS.text(marked).or_else(|| COMPILER.text(marked))?;
+    let words = TEST_REPORTS
+        .text(marked)
+        .or_else(|| COMPILER.text(marked))
+        .or_else(|| diagnostic(marked))
+        .or_else(|| LINKER.text(marked))?;
     Some(Verdict::new(FailureKind::Execution, "report", words))
 }

@@ -17,8 +17,8 @@ static GRPC: Pattern = Pattern::new(
     r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)",
 );
 static ERRNO: Pattern = Pattern::new(
-    &["rrno", "os error", "connecting"],
-    r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting)",
+    &["rrno", "os error", "connecting", "rror is "],
+    r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting|\b[Ee]rror is (\d{1,3})\b)",
 );
 static WINDOWS: Pattern = Pattern::new(
     &["WinError", "ystem error "],
@@ -49,7 +49,7 @@ static ERRNO_NAME: Pattern = Pattern::new(
 );
 static SQLSTATE: Pattern = Pattern::new(
     &["ERROR", "FATAL", "SQL", "Sql", ":  ", ": 0", ": 2", ": 3", ": 4", ": 5"],
-    r"(?:ERROR:\s+|FATAL:\s+|SQLSTATE[\[: (=]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\],.; ]|(?m:$))",
+    r"(?:ERROR:?\s+|FATAL:\s+|SQLSTATE[\[: (=]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\],.; ]|(?m:$))",
 );
 static MYSQL: Pattern =
     Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
@@ -57,6 +57,7 @@ static EXIT: Pattern = Pattern::new(
     &["xit"],
     r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)?(?: is|:|=)? ?(1[23]\d)\b",
 );
+static JSON_RPC: Pattern = Pattern::new(&["-32"], r"(?:^|[\s(\[{:=,])(-32[0-8]\d\d)\b");
 static CURL: Pattern = Pattern::new(&["curl: ("], r"curl: \((\d+)\)");
 
 /// Every pattern of this file.
@@ -76,6 +77,7 @@ pub(super) static PATTERNS: &[&Pattern] = &[
     &SQLSTATE,
     &MYSQL,
     &EXIT,
+    &JSON_RPC,
     &CURL,
     &STATUS,
 ];
@@ -113,12 +115,16 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
             let unique = || ["UNIQUE", "unique", "Duplicate", "duplicate"].iter();
             let kind = match code {
                 "57014" if text.contains("user request") => FailureKind::Cancelled,
+                "08004" if text.contains("uthentication") => FailureKind::Authentication,
                 "23000" if unique().any(|word| text.contains(word)) => FailureKind::Conflict,
                 _ => kind,
             };
             Some(Verdict::new(kind, "sqlstate", code))
         })
-        .or_else(|| by_number(&ERRNO, "errno", codes::errno))
+        // npm tells the exit code of a script by that name.
+        .or_else(|| {
+            by_number(&ERRNO, "errno", codes::errno).filter(|_| !text.contains("ELIFECYCLE"))
+        })
         .or_else(|| by_number(&WINDOWS, "errno", codes::windows))
         .or_else(|| of_vendors(marked))
         .or_else(|| by_name(&ERRNO_NAME, "errno"))
@@ -131,6 +137,11 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
             let code = CURL.text(marked)?;
             curl(code.parse().ok()?).map(|kind| Verdict::new(kind, "curl", code))
         })
+}
+
+/// The JSON-RPC code that a text tells.
+pub(super) fn json_rpc_in(marked: &Marked) -> Option<i64> {
+    JSON_RPC.text(marked)?.parse().ok()
 }
 
 /// Numbers that vendors put a mark before.
@@ -188,5 +199,5 @@ static STATUS: Pattern = Pattern::new(
 pub(super) fn status_in(text: &Marked) -> Option<u16> {
     let status: u16 = STATUS.last(text)?.parse().ok()?;
     // FTP and mail servers have numbers of their own beyond these.
-    (matches!(status, 400..=431 | 444 | 451 | 499..=511 | 520..=529)).then_some(status)
+    (matches!(status, 400..=431 | 444 | 451 | 499..=505 | 507..=511 | 520..=529)).then_some(status)
 }

@@ -16,6 +16,10 @@ const READ: usize = 800;
 /// How many words of a text must be known; the name of its type does not count.
 const KNOWN: usize = 4;
 
+/// How many, where they speak for a kind as clearly as this.
+const KNOWN_AT_LEAST: usize = 2;
+const CLEARLY: f32 = 0.45;
+
 /// How likely a kind must be, and one that stops a run.
 const LIKELY: f32 = 0.12;
 const LIKELY_FATAL: f32 = 0.3;
@@ -70,7 +74,8 @@ pub(super) fn guess(text: &str, type_name: Option<&str>) -> Option<Guess> {
     known.sort_by_key(|(key, _)| *key);
     known.dedup_by_key(|(key, _)| *key);
     let named = words.named.first().map_or(usize::MAX, |first| first.start);
-    if known.iter().filter(|(_, (_, word))| word.start < named).count() < KNOWN {
+    let told = known.iter().filter(|(_, (_, word))| word.start < named).count();
+    if told < KNOWN_AT_LEAST {
         return None;
     }
     #[expect(clippy::cast_precision_loss, reason = "hundreds of words")]
@@ -85,7 +90,12 @@ pub(super) fn guess(text: &str, type_name: Option<&str>) -> Option<Guess> {
     let best = (0..KINDS).max_by(|one, other| scores[*one].total_cmp(&scores[*other]))?;
     let (kind, likely) = (FailureKind::ALL[best], all.recip());
     let fatal = kind.disposition() == Disposition::Fatal;
-    if likely < if fatal { LIKELY_FATAL } else { LIKELY } {
+    let enough = match (told < KNOWN, fatal) {
+        (true, _) => CLEARLY,
+        (false, true) => LIKELY_FATAL,
+        (false, false) => LIKELY,
+    };
+    if likely < enough {
         return None;
     }
     let speaks = |key: &u64| {

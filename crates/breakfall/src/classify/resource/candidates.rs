@@ -97,9 +97,15 @@ fn again(found: &mut [Candidate]) {
         names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
     names.dedup();
     let only = names.len() == 1;
+    // In order, a name stands before what it is the beginning of.
+    let longer = |pair: &&[&str]| {
+        pair[1].strip_prefix(pair[0]).is_some_and(|rest| rest.starts_with(['/', '.', '\\']))
+    };
+    let longer: Vec<&str> = names.windows(2).filter(longer).map(|pair| pair[1]).collect();
     for one in found {
         one.signs.add_if(twice.binary_search(&one.text).is_ok(), Sign::Again);
         one.signs.add_if(only && !one.signs.has(Sign::Plain), Sign::OnlyName);
+        one.signs.add_if(longer.binary_search(&one.text).is_ok(), Sign::Extends);
     }
 }
 
@@ -190,6 +196,9 @@ impl<'t> Scene<'t> {
         }
         let program = signs.has(Sign::LineStart) && signs.has(Sign::ThenColon);
         signs.add_if(program && !signs.has(Sign::Before), Sign::Program);
+        // Nothing is said but a name: what a library raises for a key or a table.
+        let whole = signs.has(Sign::WholeText) && !self.outside && !signs.has(Sign::Type);
+        signs.add_if(whole && !text.contains(' ') && !text.contains('_'), Sign::WholeName);
         found.push(Candidate { text, signs, words, gaps });
     }
 
@@ -202,6 +211,10 @@ impl<'t> Scene<'t> {
             return !is_plain_word(text) || text.starts_with(|c: char| c.is_ascii_uppercase());
         }
         let status = text.len() == 3 && matches!(text.parse(), Ok(400_u16..=599));
+        // A type of C++, as it stands in the name of a function.
+        if text.starts_with("std::") || text.ends_with('&') || text.ends_with("&,") {
+            return false;
+        }
         text.contains(|c: char| c.is_alphanumeric())
             && !status
             && !is_plain_word(text)

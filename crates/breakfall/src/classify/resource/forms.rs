@@ -62,6 +62,14 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                 r#"(?:\[Errno \d+\]|\bE(?:NOENT|ACCES|PERM|EXIST|ISDIR|NOTDIR|NOTEMPTY|ROFS|BUSY):)[^'"\n]*?['"]([^'"\n]+)['"]"#,
             ),
         ),
+        // What a call of the system was given: open("x"): File exists
+        (
+            ANY,
+            Pattern::new(
+                &["open(", "stat(", "mkdir(", "opendir(", "access(", "connect(", "bind("],
+                r#"\b(?:f?open|l?stat|mkdir|opendir|access|connect|bind)\(["']([^"'\n]+)["']"#,
+            ),
+        ),
         (MISSING, Pattern::new(&["ommand not found"], r"(?i)\bcommand not found: (\S+)")),
         (MISSING, Pattern::new(&["ommand not found"], r"(?i)([^\s:]+): command not found")),
         (
@@ -98,6 +106,59 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                     "opic ",
                 ],
                 r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)",
+            ),
+        ),
+        // A sort with a name, quoted or bare, and what is wrong with it.
+        (
+            HERE,
+            Pattern::new(
+                &[
+                    "ot found",
+                    "ot exist",
+                    "n't exist",
+                    "already exists",
+                    "ot allowed",
+                    "ot present",
+                ],
+                r#"(?im)(?:^|[:.!] |[\x22'{]|\bthe )(?:account|agent|alias|app|application|archive|box|branch|bridge|bucket|channel|chart|class|cluster|container|context|customer|dataset|device|document|domain|entity|entry|environment|field|file|folder|font|group|image|instance|interface|item|job|key|keyspace|layer|model|module|namespace|network|node|object|order|package|page|plugin|pool|process|product|profile|project|queue|record|release|repository|resource|role|room|secret|sensor|service|session|sheet|snapshot|stack|tag|task|team|template|unit|user|volume|workspace)(?: name| named| with name| with id| id)? ["'`]?([\w][\w.\-/@:+#]*[\w/])["'`]? (?:does not exist|doesn't exist|already exists|(?:is |was |were |could )?not (?:be )?(?:found|present|allowed|exist))\b"#,
+            ),
+        ),
+        (
+            MISSING,
+            Pattern::new(
+                &["ot contain "],
+                r"(?i)does not contain (?:a |an |the )?\w+ ['\x22`]?([\w.\-/]+)",
+            ),
+        ),
+        (
+            MISSING,
+            Pattern::new(
+                &["find ", "locate "],
+                r"(?mi)\b(?:find|locate) (?:\w+ or )?(?:entity|configuration|package|module|unit|library|program|font|model|template|file|command) ['\x22`]?([\w.\-/]+)['\x22`]?\.?$",
+            ),
+        ),
+        (MISSING, Pattern::new(&["ndefined "], r"(?i)\bundefined \w+: ['\x22`]?([\w.\-/]+)")),
+        (
+            CONFLICT,
+            Pattern::new(
+                &["uplicated "],
+                r"(?i)duplicated (?:primary )?key(?: value)? ['\x22`]?([^\s,'\x22`]+)",
+            ),
+        ),
+        // The first of several that were tried.
+        (
+            HERE,
+            Pattern::new(
+                &[" or /", " or '/", " or \"/"],
+                r"(?i)\b(?:open|find|read|access|load|connect to)\b[^\n:]*? ['\x22]?(/[^\s'\x22]+)['\x22]? or ['\x22]?/",
+            ),
+        ),
+        // Sockets
+        (
+            OFF,
+            Pattern::new(
+                &["ocket "],
+                r"(?i)\bsocket (?:at |on )?[(\x22'`]*(/[^\s()\x22'`]+?)[)\x22'`]*(?:[:\s]|$)",
             ),
         ),
         // URLs

@@ -83,6 +83,8 @@ signs! {
     LaterQuote "later-quote",
     BehindName "behind-name",
     OtherClause "other-clause",
+    Extends "extends",
+    WholeName "whole-name",
 }
 
 /// A set of signs.
