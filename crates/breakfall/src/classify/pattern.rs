@@ -27,7 +27,7 @@ static SCAN: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 /// How many words of marks there are: one bit for each hint.
-const MARKS: usize = 4;
+const MARKS: usize = 5;
 
 type Marks = [u64; MARKS];
 
