@@ -8,7 +8,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{PgPool, SqlStr, SqlitePool};
+use sqlx::{AssertSqlSafe, PgPool, SqlSafeStr, SqlitePool};
 
 use crate::error::Error;
 
@@ -17,6 +17,9 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(5);
+
+/// The tables, as SQLite wants them written.
+const FIRST: &str = include_str!("../migrations/1-the-first-tables.sql");
 
 /// A database.
 #[derive(Clone, Debug)]
@@ -69,11 +72,7 @@ impl Backend {
                 Self::Postgres(pool.connect(url).await.map_err(Error::of("connecting"))?)
             }
         };
-        let text = match &backend {
-            Self::Sqlite(_) => include_str!("../migrations/sqlite.sql"),
-            Self::Postgres(_) => include_str!("../migrations/postgres.sql"),
-        };
-        let sql = SqlStr::from_static(text);
+        let sql = AssertSqlSafe(backend.tables(FIRST)).into_sql_str();
         let first = Migration::new(1, "the first tables".into(), MigrationType::Simple, sql, false);
         let migrator = Migrator::with_migrations(vec![first]);
         on!(&backend, pool => migrator.run(pool).await).map_err(Error::Migration)?;
@@ -91,6 +90,17 @@ impl Backend {
                 Ok(Self::Sqlite(pool))
             }
             Place::Postgres(_) => Self::open(place).await,
+        }
+    }
+
+    /// Tables as this database wants them written.
+    fn tables(&self, sqlite: &str) -> String {
+        match self {
+            Self::Sqlite(_) => sqlite.to_owned(),
+            Self::Postgres(_) => sqlite
+                .replace(" WITHOUT ROWID", "")
+                .replace("BLOB", "BYTEA")
+                .replace("INTEGER PRIMARY KEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
         }
     }
 
