@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use breakfall::{Call, Checking, Config, Effect, Guard, GuardBuilder, Policy};
+use breakfall::{Call, Config, Effect, Entry, GuardBuilder};
 use breakfall_mcp::{
     Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stdin, stdout,
 };
@@ -147,19 +147,7 @@ impl Guarded {
     }
 
     pub(crate) fn guard(config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
-        // Servers take more than their schemas say, and must not be stopped by ours.
-        let policy = Policy { checking: Checking::Diagnose, ..Policy::default() };
-        let mut guard = Guard::builder().policy(policy).config(config.clone());
-        for secret in servers.secrets() {
-            guard = guard.redact_value(secret);
-        }
-        if servers.servers.is_empty() {
-            let here = std::env::current_dir().and_then(|here| files(&here));
-            guard = guard.tools(here.map_err(|error| {
-                Failed::new("could not read the current directory").because(error)
-            })?);
-        }
-        Ok(guard)
+        Ok(servers.guard(config).tools(own(servers)?))
     }
 
     pub(crate) fn servers(&self, config: &Config) -> Result<Servers, Failed> {
@@ -190,14 +178,15 @@ impl Guarded {
     fn listen(&self, address: SocketAddr, recorder: Option<Arc<Recorder>>) -> Result<(), Failed> {
         let config = self.settings.config()?;
         let servers = Servers { recorder, ..self.servers(&config)? };
-        // Whatever could be wrong is told now, not when the first client comes.
-        Self::guard(&config, &servers)?.build().map_err(|error| stopped(error.into()))?;
-        let names: Vec<String> =
-            servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
+        let own = own(&servers)?;
         let guard = {
             let servers = servers.clone();
-            move || Self::guard(&config, &servers).unwrap_or_else(|_| Guard::builder())
+            move || servers.guard(&config).tools(own.clone())
         };
+        // Whatever could be wrong is told now, not when the first client comes.
+        guard().build().map_err(|error| stopped(error.into()))?;
+        let names: Vec<String> =
+            servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
         let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
         let has_token = token.is_some();
         block_on(async {
@@ -211,6 +200,15 @@ impl Guarded {
             front.serve(told_to_end()).await.map_err(stopped)
         })?
     }
+}
+
+/// Tools for a machine without any server.
+fn own(servers: &Servers) -> Result<Vec<Entry>, Failed> {
+    if !servers.servers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let here = std::env::current_dir().and_then(|here| files(&here));
+    here.map_err(|error| Failed::new("could not read the current directory").because(error))
 }
 
 /// What a person needs next: where we are, what to tell a client, how to try it.

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// The longest event that is taken.
-const LONGEST: usize = 16 << 20;
+use crate::message::LONGEST;
 
 /// How much of one that is too long is kept.
 const HEAD: usize = 256;

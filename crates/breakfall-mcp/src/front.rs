@@ -29,7 +29,7 @@ use respond::{Connected, Ending, respond, standing};
 
 use crate::era::{self, Era, LEGACY};
 use crate::error::Error;
-use crate::headers::{self, LAST_EVENT, SESSION, VERSION, accepts, bare};
+use crate::headers::{self, EVENTS, LAST_EVENT, SESSION, VERSION, accepts, bare};
 use crate::message::Message;
 use crate::origin::Origin;
 use crate::servers::Servers;
@@ -180,7 +180,7 @@ impl Door {
             let words = "the `Content-Type` of a message is `application/json`";
             return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32600, words);
         }
-        if !accepts(&headers, "application/json") && !accepts(&headers, "text/event-stream") {
+        if !accepts(&headers, "application/json") && !accepts(&headers, EVENTS) {
             let words = "accept `application/json` and `text/event-stream`";
             return refusal(StatusCode::NOT_ACCEPTABLE, -32600, words);
         }
@@ -328,7 +328,7 @@ impl Door {
         if text(headers, &VERSION).is_some_and(|version| !LEGACY.contains(&version.trim())) {
             return not_allowed();
         }
-        if !accepts(headers, "text/event-stream") {
+        if !accepts(headers, EVENTS) {
             let words = "accept `text/event-stream`";
             return refusal(StatusCode::NOT_ACCEPTABLE, -32600, words);
         }

@@ -19,6 +19,9 @@ pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
+/// What a stream of events is called.
+pub(crate) const EVENTS: &str = "text/event-stream";
+
 /// The headers of a request do not say what it says.
 pub(crate) const MISMATCH: i64 = -32020;
 
@@ -295,11 +298,10 @@ mod tests {
     fn what_is_accepted_is_read_with_its_stars() {
         let of =
             |value: &'static str| [(ACCEPT, HeaderValue::from_static(value))].into_iter().collect();
-        let events = "text/event-stream";
-        assert!(accepts(&HeaderMap::new(), events));
+        assert!(accepts(&HeaderMap::new(), EVENTS));
         for value in ["*/*", "application/json, text/event-stream;q=0.9", "text/*"] {
-            assert!(accepts(&of(value), events), "{value}");
+            assert!(accepts(&of(value), EVENTS), "{value}");
         }
-        assert!(!accepts(&of("application/json"), events));
+        assert!(!accepts(&of("application/json"), EVENTS));
     }
 }

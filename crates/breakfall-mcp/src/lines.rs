@@ -3,8 +3,7 @@
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-/// The longest line that is taken.
-const LONGEST: usize = 16 << 20;
+use crate::message::LONGEST;
 
 /// How much of a line that is too long is kept.
 const HEAD: usize = 256;

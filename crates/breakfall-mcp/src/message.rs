@@ -8,6 +8,9 @@ use serde_json::value::RawValue;
 
 use crate::fields::{Fields, raw};
 
+/// The longest message that is taken, on whatever way it comes.
+pub(crate) const LONGEST: usize = 16 << 20;
+
 /// What a line says.
 #[derive(Debug)]
 pub(crate) enum Message {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use breakfall::{Config, Reach as Configured, UnknownTool};
+use breakfall::{
+    Checking, Config, ConfiguredUpstream, Guard, GuardBuilder, Policy, Reach as Configured,
+    UnknownTool,
+};
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -136,7 +139,7 @@ impl Servers {
                 servers.left_out.push(format!("`{key}` is disabled"));
                 continue;
             }
-            if key.is_empty() || key.len() > 64 || key.contains(|c: char| !is_of_a_key(c)) {
+            if !ConfiguredUpstream::is_key(&key) {
                 return Err(wrong(format!(
                     "`mcpServers.{key}`: a key has 1 to 64 letters, digits, `-`, `_` or `.`"
                 )));
@@ -200,8 +203,16 @@ impl Servers {
         self
     }
 
+    /// A guard for these servers, to be given more.
+    pub fn guard(&self, config: &Config) -> GuardBuilder {
+        // Servers take more than their schemas say, and must not be stopped by ours.
+        let policy = Policy { checking: Checking::Diagnose, ..Policy::default() };
+        let guard = Guard::builder().policy(policy).config(config.clone());
+        self.secrets().fold(guard, GuardBuilder::redact_value)
+    }
+
     /// What must never be shown: the values of headers.
-    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+    fn secrets(&self) -> impl Iterator<Item = &str> {
         self.servers.iter().flat_map(|server| match &server.reach {
             Reach::Command(_) => Vec::new(),
             Reach::Address(address) => address.secrets(),
@@ -294,10 +305,6 @@ fn filled(text: &str) -> (String, Option<String>) {
     }
     whole.push_str(rest);
     (whole, missing)
-}
-
-fn is_of_a_key(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
 }
 
 #[cfg(test)]

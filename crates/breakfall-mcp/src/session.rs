@@ -43,7 +43,8 @@ pub struct Session {
     own: Vec<ToolSpec>,
     /// How the client speaks, once it does.
     era: Mutex<Option<Era>>,
-    greeting: Mutex<Option<Box<RawValue>>>,
+    /// The revision that the client was told when it said hello.
+    revision: Mutex<Option<String>>,
     /// Subscriptions of the client.
     listening: Mutex<Vec<Weak<Origin>>>,
     upstreams: Vec<Arc<Upstream>>,

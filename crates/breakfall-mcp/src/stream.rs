@@ -31,7 +31,6 @@ struct State {
     messages: VecDeque<(u64, Arc<str>)>,
     last: u64,
     bytes: usize,
-    dropped: u64,
     /// The last message was the answer.
     is_done: bool,
 }
@@ -91,7 +90,6 @@ impl Stream {
         {
             if let Some((_, text)) = state.messages.pop_front() {
                 state.bytes -= text.len();
-                state.dropped += 1;
             }
         }
         drop(state);

@@ -213,9 +213,7 @@ impl Upstream {
             Link::Up(_) => (true, None),
             Link::Starting => (false, None),
             Link::Down(lost) => (false, Some(lost.why())),
-            Link::Foreign(said) => {
-                (false, Some(format!("it does not speak this revision: {said}")))
-            }
+            Link::Foreign(said) => (false, Some(Lost::Foreign(said.clone()).why())),
         };
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (starts, late, garbage) = (&self.starts, &self.late, &self.garbage);

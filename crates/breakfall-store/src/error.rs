@@ -22,6 +22,9 @@ pub enum Error {
     /// The database was made by another version.
     #[error("the tables of the database cannot be made")]
     Migration(#[source] sqlx::migrate::MigrateError),
+    /// The thread that writes did not start.
+    #[error("the store's thread did not start")]
+    Thread(#[source] std::io::Error),
     /// The directory of the database cannot be made.
     #[error("could not use {}", path.display())]
     File {

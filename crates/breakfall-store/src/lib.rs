@@ -23,6 +23,6 @@ mod writer;
 
 pub use error::Error;
 pub use place::default_file;
-pub use read::{Group, Lost, Recovery, Sample, State, Store, ToolRow};
+pub use read::{Group, Recovery, Sample, State, Store, ToolRow};
 pub use sweep::Keep;
 pub use writer::{Keeper, Keeping};

@@ -223,9 +223,8 @@ impl Writer {
     fn put_away(&mut self) {
         if let Some(spool) = &mut self.spool {
             while let Some(batch) = self.held.pop_front() {
-                let rows = batch.rows.len() as u64;
                 if let Err(lost) = spool.push(&batch) {
-                    self.state.lost.fetch_add(lost.max(rows), Ordering::Relaxed);
+                    self.state.lost.fetch_add(lost, Ordering::Relaxed);
                 }
             }
             return;

@@ -75,7 +75,7 @@ async fn failures_are_grouped_and_what_became_of_them_is_known() {
     let works = tools.iter().find(|tool| tool.tool == "works").unwrap();
     assert_eq!((works.calls, works.failed), (10, 0));
     assert!(works.p50.unwrap() < 1.0);
-    assert_eq!(store.lost().await.unwrap().0, 0);
+    assert_eq!(store.lost().await.unwrap(), 0);
     store.close().await;
     std::fs::remove_dir_all(file.parent().unwrap().parent().unwrap()).unwrap();
 }

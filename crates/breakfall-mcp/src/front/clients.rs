@@ -11,7 +11,6 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::error::Error;
-use crate::fields::Fields;
 use crate::servers::Servers;
 use crate::session::Session;
 use crate::stream::Stream;
@@ -181,9 +180,7 @@ impl Client {
 
     /// Whether the client can take a stream up again: its revision knows how.
     pub(super) fn is_resumable(&self) -> bool {
-        let greeting = self.session.greeting();
-        let version = greeting.and_then(|said| Fields::of(Some(&said)).text("protocolVersion"));
-        version.is_some_and(|version| version.as_str() >= PRIMED)
+        self.session.speaks(PRIMED)
     }
 
     /// Keeps a stream for a client that may lose its connection.

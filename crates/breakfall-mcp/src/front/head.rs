@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 
 /// The largest body that is taken.
-const LARGEST: usize = 16 << 20;
+const LARGEST: usize = crate::message::LONGEST;
 
 /// How long a body may take to come.
 const COMING: Duration = Duration::from_secs(30);

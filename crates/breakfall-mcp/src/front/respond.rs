@@ -16,7 +16,7 @@ use super::clients::Client;
 use crate::era::Era;
 use crate::events::{ALIVE, encoded, priming};
 use crate::fields::Fields;
-use crate::headers::accepts;
+use crate::headers::{EVENTS, accepts};
 use crate::message::Message;
 use crate::origin::{Origin, Refusal};
 use crate::session::Session;
@@ -30,8 +30,6 @@ const QUIET: Duration = Duration::from_secs(15);
 
 /// When a client should come back for a stream that it lost.
 const RETRY: Duration = Duration::from_millis(500);
-
-const EVENTS: &str = "text/event-stream";
 
 /// What the end of a response means.
 pub(super) enum Ending {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::Session;
 use crate::fields::{Fields, raw};
-use crate::headers::accepts;
+use crate::headers::{EVENTS, accepts};
 use crate::message::{Answer, LOST, answer, error, notification, request};
 use crate::origin::Origin;
 use crate::upstream::{Connection, locked};
@@ -35,7 +35,7 @@ impl Asked {
         about: Option<Arc<Origin>>,
     ) -> Self {
         // Who takes a single message for an answer hears no question there.
-        let about = about.filter(|about| accepts(&about.headers, "text/event-stream"));
+        let about = about.filter(|about| accepts(&about.headers, EVENTS));
         Self { key, connection, id, about, held: Vec::new() }
     }
 }

@@ -33,7 +33,7 @@ impl Session {
                 "serverInfo": era::our_name(),
             }))
         });
-        *locked(&self.greeting) = Some(greeting.clone());
+        *locked(&self.revision) = Fields::of(Some(&greeting)).text("protocolVersion");
         Answer::Result(greeting)
     }
 
@@ -50,9 +50,9 @@ impl Session {
         }
     }
 
-    /// What the client was answered when it said hello.
-    pub(crate) fn greeting(&self) -> Option<Box<RawValue>> {
-        locked(&self.greeting).clone()
+    /// Whether client and servers agreed on a revision, or on a later one.
+    pub(crate) fn speaks(&self, revision: &str) -> bool {
+        locked(&self.revision).as_deref().is_some_and(|agreed| agreed >= revision)
     }
 
     /// The arguments of a call that its tool wants said again in headers, where its server does not

@@ -150,7 +150,7 @@ impl Session {
         let session = Arc::new(Self {
             own: guard.toolbox().callable(),
             era: Mutex::default(),
-            greeting: Mutex::default(),
+            revision: Mutex::default(),
             listening: Mutex::default(),
             listed_at: Mutex::default(),
             remarks: Mutex::default(),

@@ -19,6 +19,7 @@ use crate::lines::write;
 use crate::message::{Answer, notification, request};
 use crate::origin::{Origin, Refusal};
 use crate::record::{Recording, Way};
+use crate::stream::Stream;
 
 /// How long it is waited for a message to arrive.
 const ARRIVING: Duration = Duration::from_secs(2);
@@ -223,6 +224,11 @@ impl Connection {
     /// The client's request behind a number of ours.
     pub(super) fn origin(&self, number: u64) -> Option<Arc<Origin>> {
         locked(&self.waiting).as_ref()?.get(&number)?.origin.clone()
+    }
+
+    /// The stream of the client's request behind a number of ours.
+    pub(super) fn stream(&self, asked: Option<u64>) -> Option<Arc<Stream>> {
+        self.origin(asked?)?.stream.clone()
     }
 
     /// The client's newest request that is under way: what a server says without telling why most

@@ -14,13 +14,10 @@ use super::connection::{Connection, Lost};
 use super::{Upstream, heard};
 use crate::era::{Era, MODERN};
 use crate::fields::Fields;
-use crate::headers;
-use crate::message::{Answer, messages};
+use crate::headers::{self, EVENTS};
+use crate::message::{Answer, LONGEST, messages};
 use crate::origin::{Origin, Refusal};
 use crate::record::Way;
-
-/// The longest answer that is taken.
-const LONGEST: usize = 16 << 20;
 
 /// How long what nobody waits for may take.
 const TELLING: Duration = Duration::from_secs(30);
@@ -30,8 +27,6 @@ pub(super) const REFUSAL: usize = 64 << 10;
 
 /// How long a farewell may take.
 const FAREWELL: Duration = Duration::from_secs(1);
-
-const EVENTS: &str = "text/event-stream";
 
 /// The way to a server at an address.
 pub(super) struct Http {
@@ -165,10 +160,7 @@ impl Http {
             let _ = self.session.set(session.clone());
         }
         if is_events(&response) {
-            if let Some(stream) = asked
-                .and_then(|number| connection.origin(number))
-                .and_then(|origin| origin.stream.clone())
-            {
+            if let Some(stream) = connection.stream(asked) {
                 stream.is_spoken_of_in_a_stream();
             }
             return self.events(upstream, connection, response, asked).await;
@@ -205,8 +197,8 @@ impl Http {
         let fields = serde_json::from_str(&words).unwrap_or_default();
         let fields: &Fields = &fields;
         let error = fields.get("error").filter(|error| error.get().starts_with('{'));
-        if self.session.get().is_some() && is_stale(status, &words) {
-            return Some(Lost::Stale("its server has forgotten the session".to_owned()));
+        if let Some(why) = self.forgotten(status, &words) {
+            return Some(Lost::Stale(why));
         }
         let refusal = Refusal { status: status.as_u16(), challenge, wait, words };
         if let Some(origin) = asked.and_then(|number| connection.origin(number)) {
@@ -219,6 +211,12 @@ impl Http {
             }
             _ => Some(Lost::Refused(refusal)),
         }
+    }
+
+    /// Why the session must begin anew, where a refusal tells that the server does not know it.
+    pub(super) fn forgotten(&self, status: StatusCode, words: &str) -> Option<String> {
+        let is_known = self.session.get().is_none() || !is_stale(status, words);
+        (!is_known).then(|| "its server has forgotten the session".to_owned())
     }
 
     /// Nobody waits for a request any more.
@@ -247,7 +245,7 @@ impl Http {
 
 /// Whether a refusal tells that the session is not known. Servers should say 404; real ones say 400
 /// and that there is no such session.
-pub(super) fn is_stale(status: StatusCode, words: &str) -> bool {
+fn is_stale(status: StatusCode, words: &str) -> bool {
     let words = words.to_ascii_lowercase();
     status == StatusCode::NOT_FOUND
         || status == StatusCode::BAD_REQUEST && FORGOTTEN.iter().any(|known| words.contains(known))

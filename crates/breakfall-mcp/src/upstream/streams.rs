@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::address::told;
 use super::connection::{Connection, Lost};
-use super::http::{Http, REFUSAL, body, is_events, is_stale, one_line};
+use super::http::{Http, REFUSAL, body, is_events, one_line};
 use super::{Upstream, heard};
 use crate::events::Decoder;
 use crate::message::messages;
@@ -65,10 +65,7 @@ impl Http {
             if self.is_modern() || place.last.is_none() {
                 return lost();
             }
-            if let Some(stream) = asked
-                .and_then(|number| connection.origin(number))
-                .and_then(|origin| origin.stream.clone())
-            {
+            if let Some(stream) = connection.stream(asked) {
                 stream.pause();
             }
             response = match self.resumed(&place, broke).await {
@@ -139,10 +136,7 @@ impl Http {
                 Ok(response) => {
                     let status = response.status();
                     let words = body(response, REFUSAL).await.unwrap_or_default();
-                    if self.session.get().is_some() && is_stale(status, &words) {
-                        return Err(Some("its server has forgotten the session".to_owned()));
-                    }
-                    return Err(None);
+                    return Err(self.forgotten(status, &words));
                 }
                 Err(error) if error.is_connect() => return Err(Some(told(error))),
                 Err(_) => {}
@@ -170,8 +164,8 @@ impl Http {
                 Ok(response) => {
                     let status = response.status();
                     let words = body(response, REFUSAL).await.unwrap_or_default();
-                    if self.session.get().is_some() && is_stale(status, &words) {
-                        connection.is_retired("its server has forgotten the session".to_owned());
+                    if let Some(why) = self.forgotten(status, &words) {
+                        connection.is_retired(why);
                     }
                     // Most often it has no such stream.
                     return;

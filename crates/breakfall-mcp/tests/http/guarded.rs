@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use breakfall::{Checking, Guard, GuardBuilder, Policy};
+use breakfall::{Checking, Config, Guard, GuardBuilder, Policy};
 use breakfall_mcp::{Address, Command, Front, Reach, Server, Servers};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -133,8 +133,9 @@ impl Guarded {
 
     pub(crate) async fn with(servers: Vec<Server>, token: Option<&str>, policy: Policy) -> Self {
         let servers = Servers { servers, ..Servers::default() };
-        let secrets: Vec<String> = servers.secrets().map(str::to_owned).collect();
-        let guard = move || secrets.iter().fold(guard(policy.clone()), GuardBuilder::redact_value);
+        let given = servers.clone();
+        let policy = Policy { checking: Checking::Diagnose, ..policy };
+        let guard = move || given.guard(&Config::default()).policy(policy.clone());
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let front = Front::listen(any, token.map(str::to_owned), servers, guard, None);
         let front = front.await.unwrap();

@@ -19,6 +19,14 @@ pub struct ConfiguredUpstream {
     pub trusted: Option<bool>,
 }
 
+impl ConfiguredUpstream {
+    /// Whether a server may be called so: its key stands before the names of its tools.
+    pub fn is_key(key: &str) -> bool {
+        let of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        (1..=64).contains(&key.len()) && key.chars().all(of_key)
+    }
+}
+
 /// How a real server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -45,7 +53,6 @@ pub enum Reach {
 impl UpstreamTable {
     /// How it is reached; nothing where the file tells only how its tools are called.
     pub(super) fn reached(self, key: &str) -> Result<Option<ConfiguredUpstream>, String> {
-        let is_of_a_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let of_command = !self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some();
         let reach = match (self.command, self.url) {
             (Some(_), Some(_)) => return Err("either `command` or `url`, not both".to_owned()),
@@ -64,7 +71,7 @@ impl UpstreamTable {
             (None, Some(url)) => Reach::Url { url, headers: self.headers },
             (None, None) => return Ok(None),
         };
-        if key.is_empty() || key.len() > 64 || !key.chars().all(is_of_a_key) {
+        if !ConfiguredUpstream::is_key(key) {
             return Err("a name has 1 to 64 letters, digits, `-`, `_` or `.`".to_owned());
         }
         Ok(Some(ConfiguredUpstream { key: key.to_owned(), reach, trusted: self.trusted }))
