@@ -1,0 +1,1 @@
+//! Spans and metrics of calls, over OTLP and for Prometheus.

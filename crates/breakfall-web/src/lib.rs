@@ -1,0 +1,1 @@
+//! The page: what fails, seen in a browser.

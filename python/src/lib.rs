@@ -1,0 +1,1 @@
+//! The Python package, from the side of Rust.
