@@ -30,6 +30,7 @@ CREATE TABLE refs (
     group_id BIGINT NOT NULL REFERENCES groups (id) ON DELETE CASCADE,
     PRIMARY KEY (reference, group_id)
 ) WITHOUT ROWID;
+CREATE INDEX refs_by_group ON refs (group_id, reference);
 
 CREATE TABLE group_hours (
     group_id BIGINT NOT NULL REFERENCES groups (id) ON DELETE CASCADE,

@@ -23,6 +23,9 @@ mod writer;
 
 pub use error::Error;
 pub use place::default_file;
-pub use read::{Group, Recovery, Sample, State, Store, ToolRow};
+pub use read::{
+    Group, Groups, Known, Moment, Recovery, Sample, Sort, State, Store, Tail, Timeline, ToolRow,
+    Wanted,
+};
 pub use sweep::Keep;
 pub use writer::{Keeper, Keeping};

@@ -1,12 +1,20 @@
 //! What is kept, read again.
 
+mod group;
 mod groups;
+#[cfg(test)]
+mod plans;
+mod tail;
+mod timeline;
 mod tools;
 
 use serde::Serialize;
 use serde_json::Value;
 
-pub use groups::{Group, Recovery, State};
+pub use group::{Group, Recovery, State};
+pub use groups::{Groups, Known, Sort, Wanted};
+pub use tail::Tail;
+pub use timeline::{Moment, Timeline};
 pub use tools::ToolRow;
 
 use crate::backend::{Backend, Place, on};
@@ -52,6 +60,26 @@ impl Store {
     pub async fn open(place: &str) -> Result<Self, Error> {
         let backend = Backend::open_to_read(&Place::parse(place)?).await?;
         Ok(Self { backend })
+    }
+
+    /// Opens a database to read it, where anything was kept in it yet.
+    pub async fn find(place: &str) -> Result<Option<Self>, Error> {
+        let place = Place::parse(place)?;
+        if let Place::File(file) = &place
+            && !file.try_exists().unwrap_or(true)
+        {
+            return Ok(None);
+        }
+        let backend = Backend::open_to_read(&place).await?;
+        let has_tables = match &backend {
+            Backend::Sqlite(pool) => sqlx::query(TABLES)
+                .fetch_optional(pool)
+                .await
+                .map_err(Error::of("opening the file"))?
+                .is_some(),
+            Backend::Postgres(_) => true,
+        };
+        Ok(has_tables.then_some(Self { backend }))
     }
 
     /// Keeps records in a database that need not be there yet.
@@ -111,6 +139,9 @@ impl Store {
 }
 
 type SampleRow = (i64, i64, String, Option<String>, String, String, String, String, i64, String);
+
+/// The table that is made last.
+const TABLES: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'facts'";
 
 const SAMPLES: &str = "\
 SELECT at, took, node, run, call, upstream, tool, ending, attempts, body FROM records
