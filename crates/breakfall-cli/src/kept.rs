@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use breakfall::{Call, FailureKind, Fallback, Guard, Sink};
 use breakfall_store::{Keep, State, Store};
@@ -50,6 +51,8 @@ const SESSIONS: [(i64, &[Asked]); 4] = [
             ("read_file", READ, Some("monday")),
             ("list_files", "{}", Some("monday")),
             ("list_files", "{}", Some("monday")),
+            ("list_files", "{}", Some("monday")),
+            ("list_files", "{}", Some("monday")),
             ("weather", "{}", Some("monday")),
         ],
     ),
@@ -71,6 +74,8 @@ const SESSIONS: [(i64, &[Asked]); 4] = [
         &[
             ("hostile", "{}", None),
             ("serach", r#"{"q": "rust"}"#, Some("now")),
+            ("read_file", READ, Some("now")),
+            ("read_file", READ, Some("now")),
             ("read_file", READ, Some("now")),
             ("search", r#"{"q": "rust"}"#, Some("now")),
             ("hostile", "{}", None),
@@ -105,8 +110,23 @@ pub(crate) async fn kept(name: &str) -> Kept {
             store.close().await;
         }
     }
+    let pool = SqlitePool::connect(&place).await.unwrap();
+    poison(&pool).await;
+    pool.close().await;
     let store = Store::open(&place).await.unwrap();
     Kept { store, file }
+}
+
+/// A guard cleans what it keeps; another program that writes into the database need not.
+async fn poison(pool: &SqlitePool) {
+    let statements = [
+        "UPDATE groups SET template = $1 WHERE tool = 'hostile'",
+        "UPDATE records SET node = $1, run = $1, body = json_set(body, '$.message', $1, '$.told', $1,
+            '$.causes', json_array($1), '$.arguments', $1, '$.backtrace', $1) WHERE tool = 'hostile'",
+    ];
+    for statement in statements {
+        sqlx::query(statement).bind(HOSTILE.repeat(3)).execute(pool).await.unwrap();
+    }
 }
 
 /// Calls on a clock that only moves when everybody waits.
@@ -137,7 +157,7 @@ fn session(place: &str, calls: &[Asked]) {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let keeper = Arc::new(Store::keeper(place, "here", Keep::default()).unwrap());
+        let keeper = Arc::new(Store::keeper(place, "here", for_ever()).unwrap());
         let guard = Guard::builder()
             .tools(tools)
             .fallback("weather", Fallback::value("sunny"))
@@ -151,6 +171,12 @@ fn session(place: &str, calls: &[Asked]) {
             guard.handle(run.map_or(call.clone(), |run| call.in_run(run))).await;
         }
     });
+}
+
+/// What is moved into the past must not be swept away there.
+fn for_ever() -> Keep {
+    let (records, minutes, hours) = (Duration::MAX, Duration::MAX, Duration::MAX);
+    Keep { records, minutes, hours }
 }
 
 /// Moves what was just kept to another time.

@@ -13,7 +13,7 @@ use crate::gate::{Failures, Gate};
 use crate::numbers::{of, percent, recovered, span, sparkline};
 use crate::period::{Period, length};
 use crate::place::unreadable;
-use crate::terminal::{Cell, Column, Style, Table, Terminal, one_line};
+use crate::terminal::{Cell, Column, Style, Table, Terminal, one_line, wrapped};
 
 /// What was first seen within this time is new.
 const NEW: i64 = 24 * 3_600_000;
@@ -141,8 +141,9 @@ impl Listed {
     pub(super) fn render(&self, terminal: &Terminal) -> String {
         let state = self.state.map(|state| format!(" {}", state.name())).unwrap_or_default();
         let groups = of(self.found.found, "group", "groups");
-        let mut text =
-            format!("{}: {}, {groups}{state}\n", self.period.words(), self.failures.words());
+        let head = format!("{}: {}, {groups}{state}", self.period.words(), self.failures.words());
+        let mut text = wrapped(&head, terminal.width).join("\n");
+        text.push('\n');
         if self.found.groups.is_empty() {
             text.push_str("\nNothing failed that is to be shown.\n");
         } else {
@@ -166,17 +167,17 @@ impl Listed {
     fn table(&self, terminal: &Terminal) -> Table {
         let mut table = Table::new(&[
             Column::left("REF", 0, 0),
-            Column::left("24 HOURS", 0, 4),
+            Column::left("24 HOURS", 0, 3),
             Column::right("COUNT", 0),
             Column::right("RATE", 0),
-            Column::right("RECOVERED", 5),
+            Column::right("RECOVERED", 1),
             Column::right("RUNS", 7),
             Column::right("LAST", 0),
-            Column::left("STATE", 0, 3),
+            Column::left("STATE", 0, 4),
             Column::left("SERVER", 6, 6),
             Column::left("TOOL", 10, 0),
             Column::left("KIND", 8, 0),
-            Column::left("MESSAGE", 16, 2),
+            Column::left("MESSAGE", 10, 5),
         ]);
         let hours = if terminal.width < WIDE { 12 } else { 24 };
         for group in &self.found.groups {

@@ -119,7 +119,10 @@ impl Shown {
             upstream => format!(" of `{upstream}`"),
         };
         let title = format!("`{}`{of_server}: {}", one_line(&group.tool), one_line(&group.kind));
-        let mut text = format!("{}\n", terminal.paint(&title, Style::Strong));
+        let mut text = String::new();
+        for line in wrapped(&title, terminal.width) {
+            let _ = writeln!(text, "{}", terminal.paint(&line, Style::Strong));
+        }
         for line in wrapped(&group.template, terminal.width) {
             let _ = writeln!(text, "{line}");
         }
@@ -182,7 +185,9 @@ fn head(sample: &Sample, number: usize, all: usize, terminal: &Terminal) -> Stri
     let at = format!("Sample {number} of {all}, {} UTC", moment(sample.at));
     let tries = of(sample.attempts, "attempt", "attempts");
     let line = format!("{at}: {} after {tries}, {}", one_line(&sample.ending), took(seconds));
-    format!("{}\n\n", terminal.paint(&line, Style::Strong))
+    let lines = wrapped(&line, terminal.width);
+    let painted = lines.iter().map(|line| terminal.paint(line, Style::Strong) + "\n");
+    painted.chain(["\n".to_owned()]).collect()
 }
 
 /// What the model was told, and what the developer needs: side by side where there is room.

@@ -92,7 +92,10 @@ pub(super) fn line(sample: &Sample, terminal: &Terminal) -> String {
     let head = format!("{time}  {}  ", text(&sample.body["reference"]));
     let (tool, kind) = (one_line(&sample.tool), text(&sample.body["kind"]));
     let ending = if sample.ending == "substituted" { ", substituted" } else { "" };
-    let message = text(&sample.body["message"]);
+    let message = match text(&sample.body["message"]) {
+        message if message.is_empty() => text(&sample.body["told"]),
+        message => message,
+    };
     let rest = format!("{kind}{tries}, {}{ending}: {message}", took(seconds));
     if !terminal.is_one {
         return format!("{head}{tool}  {rest}");

@@ -2,43 +2,58 @@
 
 use super::text::{cut, safe, width};
 
-/// A text of others in lines of at most so many columns.
+/// How much of a text is shown.
+const SHOWN: usize = 16 << 10;
+
+/// The beginning of a text of others, in lines of at most so many columns.
 pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let shown = text.floor_char_boundary(SHOWN);
     let mut lines = Vec::new();
-    for line in safe(text).lines() {
-        let indent: String = line.chars().take_while(|char| *char == ' ').take(most / 4).collect();
-        let mut current = indent.clone();
-        let mut is_empty = true;
-        for word in line.split_whitespace() {
-            let mut word = word.to_owned();
-            let between = usize::from(!is_empty);
-            if !is_empty && width(&current) + between + width(&word) > most {
-                lines.push(std::mem::replace(&mut current, indent.clone()));
-                is_empty = true;
-            }
-            while width(&current) + width(&word) > most {
-                let rest = split(&word, most.saturating_sub(width(&current)));
-                lines.push(format!("{current}{}", &word[..rest]));
-                current.clone_from(&indent);
-                word = word[rest..].to_owned();
-            }
-            if !is_empty {
-                current.push(' ');
-            }
-            current.push_str(&word);
-            is_empty = false;
-        }
-        lines.push(current);
+    for line in safe(&text[..shown]).lines() {
+        wrap(line, most, &mut lines);
+    }
+    if shown < text.len() {
+        lines.push("…".to_owned());
     }
     lines
 }
 
+fn wrap(line: &str, most: usize, lines: &mut Vec<String>) {
+    let indent: String = line.chars().take_while(|char| *char == ' ').take(most / 4).collect();
+    let mut current = indent.clone();
+    let mut is_empty = true;
+    for mut word in line.split_whitespace() {
+        if !is_empty && width(&current) + 1 + width(word) > most {
+            lines.push(std::mem::replace(&mut current, indent.clone()));
+            is_empty = true;
+        }
+        while width(&current) + width(word) > most && !word.is_empty() {
+            let (begins, rest) = word.split_at(fitting(word, most - width(&indent)));
+            lines.push(format!("{indent}{begins}"));
+            word = rest;
+        }
+        if word.is_empty() {
+            continue;
+        }
+        if !is_empty {
+            current.push(' ');
+        }
+        current.push_str(word);
+        is_empty = false;
+    }
+    if !is_empty || line.trim().is_empty() {
+        lines.push(current);
+    }
+}
+
 /// How many bytes of a word fit; one character at least.
-fn split(word: &str, most: usize) -> usize {
+fn fitting(word: &str, most: usize) -> usize {
+    let mut wide = 0;
     let mut end = 0;
     for (at, char) in word.char_indices() {
         let next = at + char.len_utf8();
-        if width(&word[..next]) > most && end > 0 {
+        wide += width(&word[at..next]);
+        if wide > most && end > 0 {
             break;
         }
         end = next;
@@ -75,6 +90,12 @@ mod tests {
         ] {
             assert_eq!(wrapped(text, most), is, "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_without_end_has_an_end() {
+        assert!(wrapped(&"x".repeat(1 << 20), 40).len() < 500);
+        assert!(wrapped(&"\n".repeat(1 << 20), 40).len() <= SHOWN + 1);
     }
 
     #[test]

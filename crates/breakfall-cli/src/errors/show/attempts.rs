@@ -6,7 +6,7 @@ use breakfall_store::Sample;
 use serde_json::Value;
 
 use crate::numbers::took;
-use crate::terminal::{Style, Terminal, one_line};
+use crate::terminal::{Style, Terminal, cut, one_line};
 
 /// How wide the line of time is at most.
 const WIDEST: u64 = 48;
@@ -23,7 +23,8 @@ struct Attempt {
 pub(super) fn timeline(sample: &Sample, terminal: &Terminal) -> String {
     let attempts: Vec<Attempt> =
         sample.body["tries"].as_array().into_iter().flatten().map(attempt).collect();
-    if attempts.is_empty() {
+    // One alone says nothing that was not said above.
+    if attempts.len() < 2 {
         return String::new();
     }
     let whole = attempts
@@ -31,7 +32,7 @@ pub(super) fn timeline(sample: &Sample, terminal: &Terminal) -> String {
         .map(|attempt| attempt.began.saturating_add(attempt.took))
         .fold(sample.took / 1_000, u64::max)
         .max(1);
-    let columns = (terminal.width.saturating_sub(40) as u64).clamp(8, WIDEST);
+    let columns = (terminal.width.saturating_sub(52) as u64).clamp(8, WIDEST);
     let mut text = format!("{}\n", terminal.paint("attempts that failed", Style::Faint));
     for (number, attempt) in attempts.iter().enumerate() {
         let bar = bar(attempt, whole, columns);
@@ -39,14 +40,14 @@ pub(super) fn timeline(sample: &Sample, terminal: &Terminal) -> String {
             Some(waited) => format!(", then waited {}", time(waited)),
             None => String::new(),
         };
-        let _ = writeln!(
-            text,
+        let line = format!(
             "  {:>2}  {bar}  {} at {}, {}{waited}",
             number + 1,
             time(attempt.took),
             time(attempt.began),
             attempt.kind
         );
+        let _ = writeln!(text, "{}", cut(&line, terminal.width));
     }
     text
 }
