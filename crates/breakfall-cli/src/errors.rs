@@ -17,7 +17,7 @@ use crate::failed::Failed;
 use crate::guard::block_on;
 use crate::numbers::of;
 use crate::period;
-use crate::place::{Kept, Place, nothing_yet, unreadable};
+use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
 use crate::terminal::Terminal;
 
@@ -77,8 +77,8 @@ impl Reading {
     /// The store, or nothing where nothing was kept yet: then that was said.
     async fn store(&self, nothing: serde_json::Value) -> Result<Option<Store>, Failed> {
         match self.place.open(&self.settings.config()?).await? {
-            Kept::Store(store) => Ok(Some(store)),
-            Kept::Nothing(place) => {
+            Found::Store(store) => Ok(Some(store)),
+            Found::Nothing(place) => {
                 if self.json {
                     say!("{nothing:#}");
                 } else {

@@ -16,7 +16,6 @@ mod explain;
 mod failed;
 mod gate;
 mod guard;
-#[cfg(test)]
 mod kept;
 mod lines;
 mod numbers;
@@ -25,6 +24,8 @@ mod place;
 mod redact;
 mod report;
 mod settings;
+#[cfg(test)]
+mod specimen;
 mod terminal;
 mod tools;
 mod wrap;

@@ -1,7 +1,8 @@
-//! Where what failed is kept: `--store PLACE`, else the file of this user.
+//! Where what failed is kept: `--store PLACE`, else where the configuration says, else the file of
+//! this user.
 
 use breakfall::Config;
-use breakfall_store::{Store, default_file};
+use breakfall_store::Store;
 use clap::Args;
 
 use crate::failed::Failed;
@@ -15,30 +16,34 @@ pub(crate) struct Place {
 }
 
 /// What was kept, if anything was.
-pub(crate) enum Kept {
+pub(crate) enum Found {
     Store(Store),
     /// Nothing yet, and where it would be.
     Nothing(String),
 }
 
 impl Place {
+    /// Whether the person who asks named one.
+    pub(crate) fn is_named(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// The place that is meant.
-    pub(crate) fn place(&self, _config: &Config) -> Result<String, Failed> {
-        if let Some(place) = &self.store {
-            return Ok(place.clone());
-        }
-        let file = default_file().and_then(|file| file.to_str().map(ToOwned::to_owned));
-        file.ok_or_else(|| {
-            Failed::new("there is no home directory to keep a store in")
-                .hint("name one with --store")
+    fn place(&self, config: &Config) -> Result<String, Failed> {
+        let place = self.store.clone().or_else(|| Store::place(config));
+        place.ok_or_else(|| {
+            let nothing =
+                "nothing is kept: the configuration says so, or there is no home directory";
+            Failed::new(nothing)
+                .hint("name a store with --store, or keep one: `[store] keep = true`")
         })
     }
 
     /// Opens what was kept. That nothing was yet is no error.
-    pub(crate) async fn open(&self, config: &Config) -> Result<Kept, Failed> {
+    pub(crate) async fn open(&self, config: &Config) -> Result<Found, Failed> {
         let place = self.place(config)?;
         let found = Store::find(&place).await.map_err(|error| unreadable(&error))?;
-        Ok(found.map_or_else(|| Kept::Nothing(redacted(&place)), Kept::Store))
+        Ok(found.map_or_else(|| Found::Nothing(redacted(&place)), Found::Store))
     }
 }
 

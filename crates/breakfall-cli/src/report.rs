@@ -9,7 +9,9 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use breakfall_store::{Error, Groups, Recovery, Sample, Store, Timeline, ToolRow, Wanted};
+use breakfall_store::{
+    Error, Group, Groups, Recovery, Sample, State, Store, Timeline, ToolRow, Wanted,
+};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -19,7 +21,7 @@ use crate::failed::{Failed, writing};
 use crate::gate::{Failures, Gate};
 use crate::guard::block_on;
 use crate::period::{self, Period, length};
-use crate::place::{Kept, Place, nothing_yet, unreadable};
+use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
 
 /// How many groups are told of.
@@ -77,8 +79,8 @@ impl ReportArgs {
         block_on(async {
             let period = Period::new(self.since, period::now());
             let store = match self.place.open(&self.settings.config()?).await? {
-                Kept::Store(store) => store,
-                Kept::Nothing(place) => {
+                Found::Store(store) => store,
+                Found::Nothing(place) => {
                     eprint!("{}", nothing_yet(&place));
                     return self.write(&Report::nothing(period));
                 }
@@ -135,7 +137,10 @@ impl Report {
         let timeline = store.timeline(period.since, period.now).await?;
         step("groups");
         let wanted = Wanted { most: GROUPS, ..Wanted::since(period.since) };
-        let found = store.list(&wanted, period.now).await?;
+        let mut found = store.list(&wanted, period.now).await?;
+        let listed = found.groups.len();
+        found.groups.retain(|group| group.state != State::Ignored);
+        found.found -= (listed - found.groups.len()) as u64;
         step("samples");
         let mut samples = Vec::new();
         bar.inc_length(found.groups.len().min(SAMPLES) as u64);
@@ -167,6 +172,14 @@ impl Report {
         kinds
     }
 
+    /// How many groups are new, and how many came back.
+    pub(crate) fn turns(&self) -> (u64, u64) {
+        let groups = || self.found.groups.iter().filter(|group| group.state == State::Open);
+        let is_new = |group: &&Group| group.first_seen >= self.period.since;
+        let new = groups().filter(is_new).count() as u64;
+        (new, groups().filter(|group| group.returned > 0).count() as u64)
+    }
+
     /// A count of all tools.
     pub(crate) fn sum(&self, of: impl Fn(&ToolRow) -> u64) -> u64 {
         self.tools.iter().map(of).sum()
@@ -194,6 +207,8 @@ impl Report {
             "kinds": self.kinds(),
             "timeline": self.timeline,
             "found": self.found.found,
+            "new": self.turns().0,
+            "came_back": self.turns().1,
             "groups": self.found.groups,
             "tools": self.tools,
             "lost": self.lost,

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use breakfall::{Config, Effect, ToolSpec};
 use breakfall_mcp::Session;
-use breakfall_store::ToolRow;
+use breakfall_store::{Breaker, Error, Store, ToolRow};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::errors::{lost, print};
 use crate::failed::Failed;
 use crate::guard::{Guarded, block_on, own, redacted, stopped, watchdog};
-use crate::numbers::{percent, took};
+use crate::numbers::{percent, span, took};
 use crate::period::{self, Period, length};
-use crate::place::{Kept, Place, unreadable};
+use crate::place::{Found, Place, unreadable};
 use crate::terminal::{Cell, Column, Style, Table, Terminal, one_line};
 
 #[derive(Args)]
@@ -32,9 +32,19 @@ pub(crate) struct ToolsArgs {
 
 /// A tool that is offered, or was called, or both.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed {
-    pub(crate) spec: Option<ToolSpec>,
-    pub(crate) calls: ToolRow,
+struct Listed {
+    spec: Option<ToolSpec>,
+    calls: ToolRow,
+    /// Its own and those of its upstream, of every process.
+    breakers: Vec<Breaker>,
+}
+
+/// What was kept of the calls.
+#[derive(Default)]
+struct Kept {
+    tools: Vec<ToolRow>,
+    breakers: Vec<Breaker>,
+    lost: u64,
 }
 
 /// What servers offer, and what is wrong with those that offer nothing.
@@ -51,7 +61,8 @@ impl ToolsArgs {
         let period = Period::new(self.since, period::now());
         block_on(async {
             let offered = self.offered(&config).await?;
-            let (kept, missing) = self.kept(&config, period.since).await?;
+            let kept = self.kept(&config, &period).await?;
+            let missing = kept.lost;
             let tools = joined(offered.tools, kept);
             if self.json {
                 say!("{:#}", as_json(&tools, &period, missing));
@@ -69,7 +80,8 @@ impl ToolsArgs {
             let tools = own(&servers)?.iter().map(|entry| entry.spec().clone()).collect();
             return Ok(Offered { tools, down: Vec::new() });
         }
-        let guard = Guarded::guard(config, &servers)?;
+        // No call is made: there is nothing to keep.
+        let guard = servers.guard(config);
         let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
         let mut offered = Offered { tools: session.tools().await, down: Vec::new() };
         for (key, health) in session.upstreams() {
@@ -82,28 +94,46 @@ impl ToolsArgs {
         Ok(offered)
     }
 
-    /// How calls went, and how many records are missing. Where nothing was kept, nothing is known.
-    async fn kept(&self, config: &Config, since: i64) -> Result<(Vec<ToolRow>, u64), Failed> {
-        let Kept::Store(store) = self.place.open(config).await? else {
-            return Ok((Vec::new(), 0));
-        };
-        let read = async { Ok((store.tools(since).await?, store.lost().await?)) };
-        let read = read.await.map_err(|error| unreadable(&error));
+    /// How calls went. Where nothing was kept, nothing is known.
+    async fn kept(&self, config: &Config, period: &Period) -> Result<Kept, Failed> {
+        // Who keeps nothing still has tools.
+        let is_kept = self.place.is_named() || Store::place(config).is_some();
+        let Some(place) = is_kept.then_some(&self.place) else { return Ok(Kept::default()) };
+        let Found::Store(store) = place.open(config).await? else { return Ok(Kept::default()) };
+        let kept = Kept::read(&store, period).await.map_err(|error| unreadable(&error));
         store.close().await;
-        read
+        kept
+    }
+}
+
+impl Kept {
+    async fn read(store: &Store, period: &Period) -> Result<Self, Error> {
+        let tools = store.tools(period.since).await?;
+        let breakers = store.breakers(period.now).await?;
+        Ok(Self { tools, breakers, lost: store.lost().await? })
     }
 }
 
 /// Offered tools in their order with their calls, then those that were called and are not offered.
-fn joined(offered: Vec<ToolSpec>, mut kept: Vec<ToolRow>) -> Vec<Listed> {
+fn joined(offered: Vec<ToolSpec>, kept: Kept) -> Vec<Listed> {
+    let Kept { tools: mut called, breakers, .. } = kept;
     let mut tools = Vec::new();
     for spec in offered {
         let upstream = spec.upstream.as_deref().unwrap_or_default();
         let is_its = |row: &ToolRow| row.tool == spec.name && row.upstream == upstream;
-        let found = kept.iter().position(is_its).map(|at| kept.remove(at));
-        tools.push(Listed { spec: Some(spec), calls: found.unwrap_or_default() });
+        let found = called.iter().position(is_its).map(|at| called.remove(at));
+        let calls = found.unwrap_or_default();
+        tools.push(Listed { spec: Some(spec), calls, breakers: Vec::new() });
     }
-    tools.extend(kept.into_iter().map(|calls| Listed { spec: None, calls }));
+    let rest = |calls| Listed { spec: None, calls, breakers: Vec::new() };
+    tools.extend(called.into_iter().map(rest));
+    for tool in &mut tools {
+        let is_its = |breaker: &&Breaker| {
+            breaker.upstream == tool.upstream()
+                && (breaker.tool == tool.name() || breaker.tool.is_empty())
+        };
+        tool.breakers = breakers.iter().filter(is_its).cloned().collect();
+    }
     tools
 }
 
@@ -125,6 +155,19 @@ impl Listed {
         })
     }
 
+    /// The breaker that holds calls back the most, and for how long.
+    fn breaker(&self, now: i64) -> Cell {
+        let of = |state: &'static str| self.breakers.iter().filter(move |one| one.state == state);
+        if let Some(until) = of("open").filter_map(|breaker| breaker.until).max() {
+            return Cell::styled(format!("open {}", span(until - now)), Style::Bad);
+        }
+        match of("half_open").next() {
+            Some(_) => Cell::styled("half open", Style::Warn),
+            None if self.breakers.is_empty() => Cell::default(),
+            None => "closed".into(),
+        }
+    }
+
     fn about(&self) -> &str {
         let about = self.spec.as_ref().map_or("", |spec| spec.description.as_str());
         about.lines().next().unwrap_or_default()
@@ -136,6 +179,7 @@ fn as_json(tools: &[Listed], period: &Period, lost: u64) -> Value {
         let mut value = json!(tool.calls);
         value["tool"] = json!(tool.name());
         value["upstream"] = json!(tool.upstream());
+        value["breakers"] = json!(tool.breakers);
         value["offered"] = json!(tool.spec.is_some());
         value["effect"] = json!(tool.effect());
         value["description"] = json!(tool.spec.as_ref().map(|spec| &spec.description));
@@ -145,12 +189,7 @@ fn as_json(tools: &[Listed], period: &Period, lost: u64) -> Value {
     json!({ "since": period.since, "until": period.now, "lost": lost, "tools": each })
 }
 
-pub(crate) fn render(
-    tools: &[Listed],
-    period: &Period,
-    missing: u64,
-    terminal: &Terminal,
-) -> String {
+fn render(tools: &[Listed], period: &Period, missing: u64, terminal: &Terminal) -> String {
     let mut table = Table::new(&[
         Column::left("TOOL", 12, 0),
         Column::left("SERVER", 6, 4),
@@ -160,6 +199,7 @@ pub(crate) fn render(
         Column::right("RETRIES", 5),
         Column::right("P50", 6),
         Column::right("P99", 3),
+        Column::left("BREAKER", 0, 1),
         Column::left("EFFECT", 0, 7),
         Column::left("ABOUT", 16, 2),
     ]);
@@ -177,6 +217,7 @@ pub(crate) fn render(
             count(calls.retries).into(),
             time(calls.p50).into(),
             time(calls.p99).into(),
+            tool.breaker(period.now),
             tool.effect().unwrap_or("not offered").into(),
             Cell::styled(one_line(tool.about()), Style::Faint),
         ]);
@@ -206,7 +247,7 @@ fn rate(calls: &ToolRow) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kept::{NOW, WIDTHS, kept};
+    use crate::specimen::{NOW, WIDTHS, kept};
 
     fn offered() -> Vec<ToolSpec> {
         let search = ToolSpec::new("search", "Searches the web.\nThen more.");
@@ -220,7 +261,7 @@ mod tests {
         let mut specs = offered();
         specs[1].upstream = Some("files".into());
         let period = Period::new(Duration::from_hours(168), NOW);
-        let tools = joined(specs, kept.store.tools(period.since).await.unwrap());
+        let tools = joined(specs, Kept::read(&kept.store, &period).await.unwrap());
         for width in WIDTHS {
             let terminal = Terminal { width, has_colour: false, is_one: true };
             insta::assert_snapshot!(
@@ -239,7 +280,7 @@ mod tests {
             render(&[], &period, 0, &terminal),
             "No tool is offered, and none was called.\n"
         );
-        let tools = joined(offered(), Vec::new());
+        let tools = joined(offered(), Kept::default());
         insta::assert_snapshot!(render(&tools, &period, 0, &terminal));
     }
 }

@@ -76,6 +76,19 @@ CREATE TABLE rollups (
     PRIMARY KEY (size, at, upstream, tool, what)
 ) WITHOUT ROWID;
 
+CREATE TABLE breakers (
+    node TEXT NOT NULL,
+    upstream TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    state TEXT NOT NULL,
+    since BIGINT NOT NULL,
+    until BIGINT,
+    why TEXT NOT NULL,
+    opened BIGINT NOT NULL,
+    PRIMARY KEY (node, upstream, tool)
+) WITHOUT ROWID;
+CREATE INDEX breakers_by_time ON breakers (since);
+
 CREATE TABLE facts (
     name TEXT PRIMARY KEY NOT NULL,
     count BIGINT NOT NULL

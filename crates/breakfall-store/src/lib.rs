@@ -12,6 +12,8 @@ mod batch;
 mod error;
 mod fingerprint;
 mod histogram;
+mod keeper;
+mod overflow;
 mod place;
 mod read;
 mod recovery;
@@ -22,10 +24,10 @@ mod write;
 mod writer;
 
 pub use error::Error;
+pub use keeper::{Keeper, Keeping};
 pub use place::default_file;
 pub use read::{
-    Group, Groups, Known, Moment, Recovery, Sample, Sort, State, Store, Tail, Timeline, ToolRow,
-    Wanted,
+    Breaker, Group, Groups, Known, Moment, Recovery, Sample, Sort, State, Store, Tail, Timeline,
+    ToolRow, Wanted,
 };
 pub use sweep::Keep;
-pub use writer::{Keeper, Keeping};

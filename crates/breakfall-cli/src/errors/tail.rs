@@ -11,7 +11,7 @@ use super::Reading;
 use crate::failed::{Failed, writing};
 use crate::numbers::{moment, of, took};
 use crate::period::length;
-use crate::place::{Kept, nothing_yet, unreadable};
+use crate::place::{Found, nothing_yet, unreadable};
 use crate::terminal::{Style, Terminal, cut, one_line, width};
 
 /// How often is looked.
@@ -42,14 +42,14 @@ impl TailArgs {
         let mut was_told = false;
         let store = loop {
             match self.reading.place.open(&config).await? {
-                Kept::Store(store) => break store,
-                Kept::Nothing(place) if !was_told => {
+                Found::Store(store) => break store,
+                Found::Nothing(place) if !was_told => {
                     eprint!("{}\nWaiting for it; Ctrl-C ends.\n", nothing_yet(&place));
                     was_told = true;
                     // Whatever is kept from now on is new.
                     since = since.or(Some(now));
                 }
-                Kept::Nothing(_) => tokio::time::sleep(EVERY).await,
+                Found::Nothing(_) => tokio::time::sleep(EVERY).await,
             }
         };
         if !was_told && terminal.is_one {

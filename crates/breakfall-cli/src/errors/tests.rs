@@ -6,8 +6,8 @@ use super::list::Listed;
 use super::show::read;
 use super::*;
 use crate::gate::Failures;
-use crate::kept::{Kept, NOW, WIDTHS, kept};
 use crate::period::Period;
+use crate::specimen::{Kept, NOW, WIDTHS, kept};
 use crate::terminal::width;
 
 fn terminal(width: usize) -> Terminal {

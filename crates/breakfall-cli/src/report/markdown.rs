@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use breakfall_store::Group;
+use breakfall_store::{Group, ToolRow};
 
 use super::Report;
 use crate::errors::state;
-use crate::numbers::{percent, recovered, recovery, span, sparkline, took};
+use crate::numbers::{self, percent, recovered, recovery, span, sparkline, took};
 use crate::terminal::{cut, one_line};
 
 /// The longest message.
@@ -31,23 +31,23 @@ pub(super) fn render(report: &Report) -> String {
 }
 
 fn summary(text: &mut String, report: &Report) {
-    let retried = report.sum(|tool| tool.by_retry);
-    let _ = writeln!(text, "- {}", report.failures.words());
-    let _ = writeln!(
-        text,
-        "- {} attempts were repeats; {retried} calls succeeded by one, without a word to the model",
-        report.sum(|tool| tool.retries)
-    );
-    let _ = writeln!(
-        text,
-        "- {} calls were answered by a substitute",
-        report.sum(|tool| tool.substituted)
-    );
-    let _ = writeln!(
-        text,
-        "- recovered, of the failures that the model was told of, since each group was first seen: {}\n",
-        recovery(&report.recovery())
-    );
+    let calls = |of: fn(&ToolRow) -> u64| numbers::of(report.sum(of), "call", "calls");
+    let (new, back) = report.turns();
+    let groups = numbers::of(report.found.found, "group", "groups");
+    let lines = [
+        report.failures.words(),
+        format!("{groups} of failures: {new} first seen in this time, {back} came back"),
+        format!("by a retry, without a word to the model: {}", calls(|tool| tool.by_retry)),
+        format!("answered by a substitute: {}", calls(|tool| tool.substituted)),
+        format!(
+            "recovered, of the failures told to the model since each group was first seen: {}",
+            recovery(&report.recovery())
+        ),
+    ];
+    for line in lines {
+        let _ = writeln!(text, "- {line}");
+    }
+    text.push('\n');
 }
 
 fn kinds(text: &mut String, report: &Report) {
@@ -111,7 +111,7 @@ fn tools(text: &mut String, report: &Report) {
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
             code(&tool.tool),
-            if tool.upstream.is_empty() { String::new() } else { code(&tool.upstream) },
+            code(&tool.upstream),
             tool.calls,
             tool.failed,
             tool.rate.map(percent).unwrap_or_default(),
@@ -126,6 +126,9 @@ fn tools(text: &mut String, report: &Report) {
 /// A text as code in a table: fenced by more ticks than it has in a row, its bars kept apart.
 fn code(text: &str) -> String {
     let text = cut(&one_line(text), LONGEST);
+    if text.is_empty() {
+        return text;
+    }
     let mut ticks = 0;
     let mut most = 0;
     for char in text.chars() {
@@ -133,8 +136,7 @@ fn code(text: &str) -> String {
         most = most.max(ticks);
     }
     let fence = "`".repeat(most + 1);
-    let space =
-        if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{}{space}{fence}", text.replace('|', "\\|"))
 }
 
@@ -150,7 +152,7 @@ mod tests {
             ("a `b` ``c", "```a `b` ``c```"),
             ("`x`", "`` `x` ``"),
             ("<b>@all</b>", "`<b>@all</b>`"),
-            ("", "`  `"),
+            ("", ""),
         ] {
             assert_eq!(code(text), is);
         }

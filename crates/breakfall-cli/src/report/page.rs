@@ -50,6 +50,7 @@ pub(super) fn render(report: &Report) -> String {
 fn numbers(report: &Report) -> Markup {
     let failures = report.failures;
     let all = report.recovery();
+    let (new, back) = report.turns();
     let each = [
         ("calls", failures.calls.to_string()),
         ("failed", failures.failed.to_string()),
@@ -58,6 +59,8 @@ fn numbers(report: &Report) -> Markup {
         ("succeeded by a retry", report.sum(|tool| tool.by_retry).to_string()),
         ("answered by a substitute", report.sum(|tool| tool.substituted).to_string()),
         ("groups", report.found.found.to_string()),
+        ("of them new", new.to_string()),
+        ("came back", back.to_string()),
     ];
     html! {
         dl.numbers {

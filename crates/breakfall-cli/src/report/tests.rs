@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::kept::{NOW, kept};
+use crate::specimen::{NOW, kept};
 
 #[tokio::test]
 async fn a_report_tells_the_same_in_three_ways() {
