@@ -1,5 +1,6 @@
 //! `breakfall errors`: the groups, in a table.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use breakfall::FailureKind;
@@ -152,7 +153,7 @@ impl Listed {
         if self.found.found > shown {
             let more =
                 if shown < 1000 { "; --limit shows more" } else { "; a filter shows others" };
-            text.push_str(&format!("{shown} of {} groups are shown{more}.\n", self.found.found));
+            let _ = writeln!(text, "{shown} of {} groups are shown{more}.", self.found.found);
         }
         if let Some(lost) = lost(self.lost) {
             text.push_str(&terminal.paint(&lost, Style::Warn));
