@@ -9,9 +9,7 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use breakfall_store::{
-    Error, Group, Groups, Recovery, Sample, State, Store, Timeline, ToolRow, Wanted,
-};
+use breakfall_store::{Error, Groups, Sample, State, Store, Timeline, ToolRow, Wanted};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -138,9 +136,7 @@ impl Report {
         step("groups");
         let wanted = Wanted { most: GROUPS, ..Wanted::since(period.since) };
         let mut found = store.list(&wanted, period.now).await?;
-        let listed = found.groups.len();
         found.groups.retain(|group| group.state != State::Ignored);
-        found.found -= (listed - found.groups.len()) as u64;
         step("samples");
         let mut samples = Vec::new();
         bar.inc_length(found.groups.len().min(SAMPLES) as u64);
@@ -152,11 +148,6 @@ impl Report {
         bar.finish_and_clear();
         let failures = Failures { calls: found.calls, failed: found.failed };
         Ok(Self { period, failures, tools, timeline, found, samples, lost })
-    }
-
-    /// How runs went on after the failures that are told of.
-    pub(crate) fn recovery(&self) -> Recovery {
-        self.found.groups.iter().map(|group| group.recovery).sum()
     }
 
     /// Failures by kind, the most frequent first.
@@ -172,14 +163,6 @@ impl Report {
         kinds
     }
 
-    /// How many groups are new, and how many came back.
-    pub(crate) fn turns(&self) -> (u64, u64) {
-        let groups = || self.found.groups.iter().filter(|group| group.state == State::Open);
-        let is_new = |group: &&Group| group.first_seen >= self.period.since;
-        let new = groups().filter(is_new).count() as u64;
-        (new, groups().filter(|group| group.returned > 0).count() as u64)
-    }
-
     /// A count of all tools.
     pub(crate) fn sum(&self, of: impl Fn(&ToolRow) -> u64) -> u64 {
         self.tools.iter().map(of).sum()
@@ -188,8 +171,9 @@ impl Report {
     /// What could not be kept, and what is not shown.
     pub(crate) fn notes(&self) -> Vec<String> {
         let shown = self.found.groups.len() as u64;
-        let cut = (self.found.found > shown)
-            .then(|| format!("{shown} of {} groups are shown", self.found.found));
+        let cut = (self.found.found > shown).then(|| {
+            format!("{shown} of {} groups are shown, and none that is ignored", self.found.found)
+        });
         cut.into_iter().chain(lost(self.lost)).collect()
     }
 
@@ -203,12 +187,12 @@ impl Report {
             "retries": self.sum(|tool| tool.retries),
             "by_retry": self.sum(|tool| tool.by_retry),
             "substituted": self.sum(|tool| tool.substituted),
-            "recovery": self.recovery(),
+            "recovery": self.found.recovery,
             "kinds": self.kinds(),
             "timeline": self.timeline,
             "found": self.found.found,
-            "new": self.turns().0,
-            "came_back": self.turns().1,
+            "new": self.found.new,
+            "came_back": self.found.came_back,
             "groups": self.found.groups,
             "tools": self.tools,
             "lost": self.lost,

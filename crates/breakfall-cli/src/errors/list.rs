@@ -84,7 +84,7 @@ impl List {
         let period = Period::new(self.since, now);
         let nothing = json!({
             "since": period.since, "until": now, "calls": 0, "failed": 0, "rate": null,
-            "found": 0, "lost": 0, "groups": [],
+            "found": 0, "new": 0, "came_back": 0, "recovery": null, "lost": 0, "groups": [],
         });
         let Some(store) = self.reading.store(nothing).await? else { return Ok(()) };
         let listed = self.read(&store, period).await.map_err(|error| unreadable(&error));
@@ -131,6 +131,9 @@ impl Listed {
             "failed": self.found.failed,
             "rate": self.failures().rate(),
             "found": self.found.found,
+            "new": self.found.new,
+            "came_back": self.found.came_back,
+            "recovery": self.found.recovery,
             "lost": self.lost,
             "groups": self.found.groups,
         })

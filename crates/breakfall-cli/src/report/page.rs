@@ -49,8 +49,8 @@ pub(super) fn render(report: &Report) -> String {
 
 fn numbers(report: &Report) -> Markup {
     let failures = report.failures;
-    let all = report.recovery();
-    let (new, back) = report.turns();
+    let all = report.found.recovery;
+    let (new, back) = (report.found.new, report.found.came_back);
     let each = [
         ("calls", failures.calls.to_string()),
         ("failed", failures.failed.to_string()),

@@ -114,17 +114,6 @@ impl Recovery {
     }
 }
 
-impl std::iter::Sum for Recovery {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, one| Self {
-            by_model: sum.by_model + one.by_model,
-            by_fallback: sum.by_fallback + one.by_fallback,
-            by_nobody: sum.by_nobody + one.by_nobody,
-            unknown: sum.unknown + one.unknown,
-        })
-    }
-}
-
 impl From<Recovery> for Told {
     fn from(recovery: Recovery) -> Self {
         let share = recovery.share();

@@ -66,6 +66,10 @@ pub(crate) async fn groups_are_chosen_and_put_in_order(place: String) {
     let group = store.groups(0, now).await.unwrap().remove(0);
     store.set_state(&group, State::Resolved, now).await.unwrap();
     assert_eq!(names(resolved).await, ("mostly".to_owned(), 1));
+    let found = store.list(&Wanted { most: 1, ..all.clone() }, now).await.unwrap();
+    assert_eq!((found.calls, found.failed, found.new, found.came_back), (23, 12, 2, 0));
+    // Nobody named a run.
+    assert_eq!((found.recovery.unknown, found.recovery.share()), (12, None));
     assert_eq!((group.count, group.calls, group.rate), (5, 7, Some(5.0 / 7.0)));
     store.close().await;
 }
