@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use breakfall_store::{Error, Groups, Sample, State, Store, Timeline, ToolRow, Wanted};
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::errors::{lost, print};
@@ -27,6 +27,10 @@ const GROUPS: u32 = 50;
 
 /// Of how many a sample is shown.
 const SAMPLES: usize = 20;
+
+/// Work that takes longer shows how far it is, so often.
+const LONG: Duration = Duration::from_millis(400);
+const TICK: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
@@ -83,9 +87,9 @@ impl ReportArgs {
                     return self.write(&Report::nothing(period));
                 }
             };
-            let report = Report::read(&store, period).await.map_err(|error| unreadable(&error));
+            let report = with_a_bar(|bar| Report::read(&store, period, bar)).await;
             store.close().await;
-            let report = report?;
+            let report = report.map_err(|error| unreadable(&error))?;
             self.write(&report)?;
             self.gate.check(report.failures)
         })?
@@ -122,9 +126,8 @@ impl Report {
         }
     }
 
-    /// Reads it all. On a terminal a bar shows how far it is.
-    pub(crate) async fn read(store: &Store, period: Period) -> Result<Self, Error> {
-        let bar = progress();
+    /// Reads it all, and moves the bar along.
+    async fn read(store: &Store, period: Period, bar: ProgressBar) -> Result<Self, Error> {
         let step = |what: &'static str| {
             bar.set_message(what);
             bar.inc(1);
@@ -145,7 +148,6 @@ impl Report {
             bar.inc(1);
         }
         let lost = store.lost().await?;
-        bar.finish_and_clear();
         let failures = Failures { calls: found.calls, failed: found.failed };
         Ok(Self { period, failures, tools, timeline, found, samples, lost })
     }
@@ -200,11 +202,21 @@ impl Report {
     }
 }
 
-/// A bar on standard error, where that is a terminal.
-fn progress() -> ProgressBar {
-    let bar = ProgressBar::new(4);
+/// Work with a bar on standard error, where that is a terminal and the work takes long.
+async fn with_a_bar<W: Future>(work: impl FnOnce(ProgressBar) -> W) -> W::Output {
+    let bar = ProgressBar::with_draw_target(Some(4), ProgressDrawTarget::hidden());
     if let Ok(style) = ProgressStyle::with_template("reading {msg:8} {bar:30} {elapsed}") {
         bar.set_style(style);
     }
-    bar
+    let mut work = std::pin::pin!(work(bar.clone()));
+    let done = tokio::select! {
+        done = &mut work => return done,
+        () = tokio::time::sleep(LONG) => {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+            work.await
+        }
+    };
+    bar.finish_and_clear();
+    done
 }

@@ -154,6 +154,35 @@ async fn a_group_is_opened_resolved_and_opens_again_when_it_comes_back() {
 }
 
 #[tokio::test]
+async fn a_reference_of_two_groups_shows_both_and_changes_none() {
+    let directory = directory("two");
+    let file = directory.join("a.db");
+    // The same failure of the same tool behind two servers.
+    for upstream in ["one", "two"] {
+        let keeper =
+            Arc::new(Store::keeper(file.to_str().unwrap(), "here", Keep::default()).unwrap());
+        let tool = Script::new("fails").fails(FailureKind::NotFound).tool().upstream(upstream);
+        let sink = Arc::clone(&keeper) as Arc<dyn Sink>;
+        let guard = Guard::builder().tool(tool).sink(sink).build().unwrap();
+        guard.handle(Call::new("1", "fails", "{}")).await;
+    }
+    let listed = json(&run(&file, &["errors", "--json"]));
+    let reference = listed["groups"][0]["reference"].as_str().unwrap();
+    assert_eq!(listed["groups"][1]["reference"], reference);
+    let (text, _, status) = said(&run(&file, &["errors", "show", reference]));
+    assert!(text.starts_with(&format!("`{reference}` names 2 groups.\n")), "{text}");
+    assert!(text.contains("of `one`") && text.contains("of `two`") && status == Some(0), "{text}");
+    let (_, error, status) = said(&run(&file, &["errors", "resolve", reference]));
+    assert!(error.contains("names 2 groups: 1-") && error.contains("hint: "), "{error}");
+    assert_eq!(status, Some(1));
+    assert_eq!(json(&run(&file, &["errors", "--json"]))["found"], 2);
+    let exact = listed["groups"][1]["fingerprint"].as_str().unwrap();
+    assert_eq!(said(&run(&file, &["errors", "resolve", exact])).2, Some(0));
+    assert_eq!(json(&run(&file, &["errors", "--json"]))["found"], 1);
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[tokio::test]
 async fn what_goes_into_a_file_has_no_colours_and_fits_the_columns_asked_for() {
     let directory = directory("plain");
     let file = directory.join("a.db");

@@ -45,9 +45,9 @@ async fn change(store: &Store, name: &str, state: State, now: i64) -> Result<Gro
         let each = groups.iter().map(|group| {
             format!("{} (`{}`, {})", group.fingerprint, one_line(&group.tool), group.kind)
         });
-        let what = format!("`{}` names {} groups", one_line(name), groups.len());
-        let each: Vec<String> = each.collect();
-        return Err(Failed::new(what).because(each.join(", ")).hint("name one by its fingerprint"));
+        let each = each.collect::<Vec<_>>().join(", ");
+        let what = format!("`{}` names {} groups: {each}", one_line(name), groups.len());
+        return Err(Failed::new(what).hint("name one by its fingerprint"));
     }
     store.set_state(&group, state, now).await.map_err(|error| unreadable(&error))?;
     group.state = state;

@@ -188,7 +188,7 @@ impl Listed {
                 group.count.to_string().into(),
                 rate(group),
                 recovered(&group.recovery).into(),
-                group.runs.to_string().into(),
+                runs(group).into(),
                 span(self.period.now - group.last_seen).into(),
                 state(group, self.period.now),
                 one_line(&group.upstream).into(),
@@ -208,6 +208,11 @@ fn rate(group: &Group) -> Cell {
         Some(rate) => percent(rate).into(),
         None => format!("{} of {}", group.count, group.calls).into(),
     }
+}
+
+/// How many runs; where no caller names its runs, none is known.
+fn runs(group: &Group) -> String {
+    if group.runs == 0 { "–".to_owned() } else { group.runs.to_string() }
 }
 
 /// What is to be known of a group beside its counts.

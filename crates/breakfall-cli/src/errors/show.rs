@@ -144,7 +144,9 @@ impl Shown {
         row("first seen", &seen(group.first_seen));
         row("last seen", &seen(group.last_seen));
         row("count", &counted(group));
-        row("runs", &group.runs.to_string());
+        let runs =
+            if group.runs == 0 { "none is known".to_owned() } else { group.runs.to_string() };
+        row("runs", &runs);
         row("24 hours", &sparkline(&group.hours, 24));
         row("recovered", &recovery(&group.recovery));
         if let Some(tool) = self.tool.as_ref().filter(|tool| tool.by_retry > 0) {
