@@ -19,7 +19,7 @@ use crate::numbers::of;
 use crate::period;
 use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
-use crate::terminal::{Terminal, cut, one_line};
+use crate::terminal::{Terminal, cut, json_text, one_line};
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -80,7 +80,7 @@ impl Reading {
             Found::Store(store) => Ok(Some(store)),
             Found::Nothing(place) => {
                 if self.json {
-                    say!("{nothing:#}");
+                    say!("{}", json_text(&nothing));
                 } else {
                     eprint!("{}", nothing_yet(&place));
                 }

@@ -21,6 +21,7 @@ use crate::guard::block_on;
 use crate::period::{self, Period, length};
 use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
+use crate::terminal::json_text;
 
 /// How many groups are told of.
 const GROUPS: u32 = 50;
@@ -97,8 +98,8 @@ impl ReportArgs {
 
     fn write(&self, report: &Report) -> Result<(), Failed> {
         let text = match self.format {
-            _ if self.json => format!("{:#}", report.json()),
-            Format::Json => format!("{:#}", report.json()),
+            _ if self.json => json_text(&report.json()),
+            Format::Json => json_text(&report.json()),
             Format::Md => markdown::render(report),
             Format::Html => page::render(report),
         };

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Reading, unknown};
 use crate::failed::Failed;
 use crate::place::unreadable;
-use crate::terminal::one_line;
+use crate::terminal::{json_text, one_line};
 
 #[derive(Args)]
 pub(super) struct Change {
@@ -28,7 +28,7 @@ impl Change {
         store.close().await;
         let group = changed?;
         if self.reading.json {
-            say!("{:#}", json!({ "changed": group }));
+            say!("{}", json_text(&json!({ "changed": group })));
         } else {
             say!("{}", told(&group));
         }

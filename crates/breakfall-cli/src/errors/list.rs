@@ -14,7 +14,7 @@ use crate::gate::{Failures, Gate};
 use crate::numbers::{of, percent, recovered, span, sparkline};
 use crate::period::{Period, length};
 use crate::place::unreadable;
-use crate::terminal::{Cell, Column, Style, Table, Terminal, one_line, wrapped};
+use crate::terminal::{Cell, Column, Style, Table, Terminal, json_text, one_line, wrapped};
 
 /// What was first seen within this time is new.
 const NEW: i64 = 24 * 3_600_000;
@@ -91,7 +91,7 @@ impl List {
         store.close().await;
         let listed = listed?;
         if self.reading.json {
-            say!("{:#}", listed.json());
+            say!("{}", json_text(&listed.json()));
         } else {
             print(&listed.render(terminal));
         }

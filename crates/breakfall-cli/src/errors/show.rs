@@ -11,7 +11,7 @@ use super::{Reading, lost, unknown};
 use crate::failed::Failed;
 use crate::numbers::{ago, moment, of, percent, recovery, sparkline, took};
 use crate::place::unreadable;
-use crate::terminal::{Style, Terminal, beside, one_line, safe, wrapped};
+use crate::terminal::{Style, Terminal, beside, json_text, one_line, safe, wrapped};
 
 mod attempts;
 mod developer;
@@ -55,7 +55,7 @@ impl Show {
         store.close().await;
         if self.reading.json {
             let groups: Vec<Value> = shown.iter().map(Shown::json).collect();
-            say!("{:#}", json!({ "groups": groups, "lost": missing }));
+            say!("{}", json_text(&json!({ "groups": groups, "lost": missing })));
             return Ok(());
         }
         let mut text = String::new();

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::markdown::share;
 use super::{Report, charts};
 use crate::errors::state;
-use crate::numbers::{moment, percent, recovered, recovery, span, took};
+use crate::numbers::{ago, moment, percent, recovered, recovery, took};
 use crate::terminal::safe;
 
 const STYLE: &str = include_str!("page.css");
@@ -113,7 +113,7 @@ fn facts(group: &Group, now: i64) -> String {
         recovered(&group.recovery),
         moment(group.first_seen),
         moment(group.last_seen),
-        span(now - group.last_seen)
+        ago(now - group.last_seen)
     )
 }
 

@@ -10,7 +10,7 @@ async fn a_report_tells_the_same_in_three_ways() {
     let mut report = Report::read(&kept.store, period, ProgressBar::hidden()).await.unwrap();
     report.lost = 2;
     insta::assert_snapshot!("report-md", markdown::render(&report));
-    insta::assert_snapshot!("report-json", format!("{:#}", report.json()));
+    insta::assert_snapshot!("report-json", json_text(&report.json()));
     insta::assert_snapshot!("report-html", page::render(&report).replace("><", ">\n<"));
 }
 
