@@ -236,6 +236,51 @@ impl Drop for Followed {
     }
 }
 
+/// A server with two tools, one of which always fails.
+const SERVER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method, answer = message.get("method"), {"jsonrpc": "2.0", "id": message.get("id")}
+    if method == "initialize":
+        answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                            "serverInfo": {"name": "two", "version": "1"}}
+    elif method == "tools/list":
+        answer["result"] = {"tools": [{"name": name, "description": "Does it.",
+                                       "inputSchema": {"type": "object"}} for name in ("one", "two")]}
+    elif method == "tools/call":
+        answer["result"] = {"isError": True, "content": [{"type": "text", "text": "file not found"}]}
+    if message.get("id") is not None:
+        print(json.dumps(answer), flush=True)
+"#;
+
+#[test]
+fn the_tools_of_a_server_stand_beside_what_became_of_their_calls() {
+    let directory = directory("tools");
+    let file = directory.join("a.db");
+    let config = format!("[store]\nplace = {:?}\n", file.to_str().unwrap());
+    std::fs::write(directory.join("breakfall.toml"), config).unwrap();
+    let run = |arguments: &[&str]| {
+        let server = ["--", "python3", "-c", SERVER];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_breakfall"));
+        command.args(arguments).args(server).current_dir(&directory).stdin(Stdio::null());
+        command.output().unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(said(&run(&["call", "two"])).2, Some(1));
+    }
+    let listed = json(&run(&["tools", "--json"]));
+    let told = listed["tools"].as_array().unwrap().iter().map(|tool| {
+        let of = |name: &str| tool[name].to_string();
+        [of("tool"), of("offered"), of("calls"), of("failed"), of("rate")].join(" ")
+    });
+    let told: Vec<String> = told.collect();
+    assert_eq!(told, ["\"one\" true 0 0 null", "\"two\" true 3 3 1.0"]);
+    let (text, _, status) = said(&run(&["tools"]));
+    assert!(text.contains("100.0 %") && text.contains("Does it.") && status == Some(0), "{text}");
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
 #[tokio::test]
 async fn a_report_is_one_file() {
     let directory = directory("report");
