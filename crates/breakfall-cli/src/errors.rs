@@ -9,6 +9,7 @@ mod tail;
 mod tests;
 
 pub(crate) use list::{print, state};
+pub(crate) use show::facts;
 
 use breakfall_store::{State, Store};
 use clap::{Args, Subcommand};

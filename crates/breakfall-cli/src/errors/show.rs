@@ -16,6 +16,8 @@ use crate::terminal::{Style, Terminal, beside, json_text, one_line, safe, wrappe
 mod attempts;
 mod developer;
 
+pub(crate) use developer::facts;
+
 /// From this width on there is room for two blocks.
 const TWO: usize = 100;
 
