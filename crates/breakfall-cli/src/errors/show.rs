@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use breakfall_store::{Error, Group, Sample, State, Store, ToolRow};
+use breakfall_store::{Error, Group, Sample, State, Store};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -21,9 +21,6 @@ pub(crate) use developer::facts;
 /// From this width on there is room for two blocks.
 const TWO: usize = 100;
 
-/// How far back the counts of the tool go.
-const WEEK: i64 = 7 * 24 * 3_600_000;
-
 #[derive(Args)]
 pub(super) struct Show {
     /// The reference that the model and the log have, or a fingerprint
@@ -40,7 +37,6 @@ pub(super) struct Show {
 pub(super) struct Shown {
     pub(super) group: Group,
     pub(super) samples: Vec<Sample>,
-    pub(super) tool: Option<ToolRow>,
 }
 
 impl Show {
@@ -81,13 +77,10 @@ pub(super) async fn read(
     now: i64,
 ) -> Result<Vec<Shown>, Error> {
     let groups = store.named(name, now).await?;
-    let tools = if groups.is_empty() { Vec::new() } else { store.tools(now - WEEK).await? };
     let mut shown = Vec::new();
     for group in groups {
         let samples = store.samples(&group, most).await?;
-        let is_its = |row: &&ToolRow| row.tool == group.tool && row.upstream == group.upstream;
-        let tool = tools.iter().find(is_its).cloned();
-        shown.push(Shown { group, samples, tool });
+        shown.push(Shown { group, samples });
     }
     Ok(shown)
 }
@@ -96,7 +89,6 @@ impl Shown {
     pub(super) fn json(&self) -> Value {
         let mut value = json!(self.group);
         value["samples"] = json!(self.samples);
-        value["by_retry"] = json!(self.tool.as_ref().map(|tool| tool.by_retry));
         value
     }
 
@@ -151,12 +143,9 @@ impl Shown {
         row("runs", &runs);
         row("24 hours", &sparkline(&group.hours, 24));
         row("recovered", &recovery(&group.recovery));
-        if let Some(tool) = self.tool.as_ref().filter(|tool| tool.by_retry > 0) {
-            let calls = of(tool.by_retry, "call", "calls");
-            row(
-                "by retry",
-                &format!("{calls} of the tool in 7 days, of which the model was not told"),
-            );
+        if group.by_retry > 0 {
+            let calls = of(group.by_retry, "call", "calls");
+            row("by retry", &format!("{calls} of the tool in 7 days; the model was not told"));
         }
         text
     }

@@ -52,6 +52,8 @@ pub struct Group {
     pub calls: u64,
     /// The share of the calls, where there were enough to speak of one.
     pub rate: Option<f64>,
+    /// How many calls of the tool succeeded by a repeat in that time: the model was not told.
+    pub by_retry: u64,
     /// Whether somebody has to look at it.
     pub state: State,
     /// How often it came back after it was resolved.

@@ -115,6 +115,7 @@ macro_rules! group {
             runs: count("runs")?,
             calls: 0,
             rate: None,
+            by_retry: 0,
             state: State::of(&text("state")?),
             returned: count("returned")?,
             recovery: Recovery {
