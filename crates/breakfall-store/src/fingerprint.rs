@@ -36,7 +36,7 @@ pub(crate) fn template(message: &str) -> String {
                 let (before, bare) = (&word[..word.len() - bare.len()], bare);
                 let inner = bare.trim_end_matches([':', ',', '.', ';', ')', ']']);
                 match mask(inner) {
-                    Some(mask) => words.put(before, Some(mask), &bare[inner.len()..]),
+                    Some(stands) => words.put(before, Some(stands), &bare[inner.len()..]),
                     None => words.put(word, None, ""),
                 }
             }
