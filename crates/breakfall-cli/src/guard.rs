@@ -14,6 +14,7 @@ use clap::Args;
 
 use crate::failed::Failed;
 use crate::settings::Settings;
+use crate::telemetry::Telemetry;
 
 /// The hidden command that the guard starts beside itself.
 pub(crate) const WATCHDOG: &str = "__watchdog";
@@ -81,11 +82,15 @@ impl GuardArgs {
         match self.listen.or_else(|| by_a_person.then(free_port)) {
             Some(address) => self.guarded.listen(address, recorder),
             None => {
-                let (servers, guard) = self.guarded.resolve()?;
-                let servers = Servers { recorder, ..servers };
+                let config = self.guarded.config()?;
+                let servers = Servers { recorder, ..self.guarded.servers(&config)? };
+                let telemetry = Telemetry::start(&config, &servers.servers)?;
+                let guard = telemetry.watch(Guarded::guard(&config, &servers)?);
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
-                block_on(serve)?.map_err(stopped)
+                let served = block_on(serve);
+                telemetry.end();
+                served?.map_err(stopped)
             }
         }
     }
@@ -179,9 +184,10 @@ impl Guarded {
         let config = self.settings.config()?;
         let servers = Servers { recorder, ..self.servers(&config)? };
         let own = own(&servers)?;
+        let telemetry = Telemetry::start(&config, &servers.servers)?;
         let guard = {
-            let servers = servers.clone();
-            move || servers.guard(&config).tools(own.clone())
+            let (servers, telemetry) = (servers.clone(), telemetry.clone());
+            move || telemetry.watch(servers.guard(&config).tools(own.clone()))
         };
         // Whatever could be wrong is told now, not when the first client comes.
         guard().build().map_err(|error| stopped(error.into()))?;
@@ -189,7 +195,7 @@ impl Guarded {
             servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
         let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
         let has_token = token.is_some();
-        block_on(async {
+        let served = block_on(async {
             let front = Front::listen(address, token, servers, guard, watchdog());
             let front = front.await.map_err(|error| match error {
                 Error::Open { .. } => Failed::new(error.to_string())
@@ -198,7 +204,9 @@ impl Guarded {
             })?;
             welcome(&front.url(), &names, has_token);
             front.serve(told_to_end()).await.map_err(stopped)
-        })?
+        });
+        telemetry.end();
+        served?
     }
 }
 

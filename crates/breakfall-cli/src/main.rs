@@ -17,6 +17,7 @@ mod guard;
 mod lines;
 mod redact;
 mod settings;
+mod telemetry;
 mod wrap;
 
 use std::process::ExitCode;

@@ -59,7 +59,7 @@ impl Row {
             call: record.id.clone(),
             upstream: upstream.to_owned(),
             tool: record.tool.clone(),
-            ending: ending(record.ending).to_owned(),
+            ending: record.ending.name().to_owned(),
             attempts: i64::from(record.attempts),
             body: body(record).to_string(),
             failure,
@@ -68,17 +68,7 @@ impl Row {
     }
 
     pub(crate) fn succeeded(&self) -> bool {
-        self.ending == ending(Ending::Succeeded)
-    }
-}
-
-pub(crate) fn ending(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Succeeded => "succeeded",
-        Ending::Partial => "partial",
-        Ending::Substituted => "substituted",
-        Ending::Failed => "failed",
-        Ending::Abandoned => "abandoned",
+        self.ending == Ending::Succeeded.name()
     }
 }
 
@@ -98,7 +88,7 @@ fn body(record: &Record) -> Value {
         put("error_type", json!(failure.error_type));
         put("resource", json!(failure.resource));
         put("status", json!(failure.status));
-        put("disposition", json!(format!("{:?}", failure.disposition).to_lowercase()));
+        put("disposition", json!(failure.disposition.name()));
         put("causes", json!(failure.chain));
         put("backtrace", json!(failure.backtrace));
         put("may_have_taken_effect", json!(failure.may_have_taken_effect.then_some(true)));

@@ -9,11 +9,13 @@ mod policies;
 mod problem;
 mod schema;
 mod tables;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod units;
 mod upstreams;
+mod variables;
 mod words;
 
 use std::collections::HashMap;
@@ -23,7 +25,9 @@ pub use load::Config;
 pub(crate) use policies::Policies;
 pub use problem::ConfigProblem;
 pub(crate) use problem::PROBLEMS;
+pub use telemetry::ConfiguredTelemetry;
 pub use upstreams::{ConfiguredUpstream, Reach, UnknownTool};
+pub use variables::filled;
 
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
 use crate::{Detail, Disposition, Error, FailureKind, Voice};

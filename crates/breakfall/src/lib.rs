@@ -40,6 +40,7 @@ mod journal;
 mod redact;
 mod tool;
 mod toolbox;
+mod trace;
 mod voice;
 pub mod wire;
 
@@ -63,6 +64,8 @@ pub mod guides {
     pub mod secrets {}
     #[doc = include_str!("../../../docs/holding-out.md")]
     pub mod holding_out {}
+    #[doc = include_str!("../../../docs/telemetry.md")]
+    pub mod telemetry {}
     #[doc = include_str!("../../../docs/mcp.md")]
     pub mod mcp {}
 }
@@ -76,7 +79,10 @@ pub use attempt::{
 pub use call::{Attachment, Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
 pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
-pub use config::{Config, ConfigProblem, ConfiguredUpstream, Preset, Reach, UnknownTool};
+pub use config::{
+    Config, ConfigProblem, ConfiguredTelemetry, ConfiguredUpstream, Preset, Reach, UnknownTool,
+    filled,
+};
 pub use error::Error;
 pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,
@@ -95,4 +101,5 @@ pub use tool::{
     ToolSpec, blocking, blocking_with, function, function_with, require_input,
 };
 pub use toolbox::{Scope, Toolbox};
+pub use trace::Trace;
 pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};

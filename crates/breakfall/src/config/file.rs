@@ -26,6 +26,8 @@ pub(crate) struct File {
     pub(super) upstreams: BTreeMap<String, UpstreamTable>,
     /// Tools, by name.
     pub(super) tools: BTreeMap<String, ToolTable>,
+    /// Where spans and metrics of calls go. Without an endpoint nothing leaves the machine.
+    pub(super) telemetry: TelemetryTable,
     /// What is removed from every text besides what looks like a secret.
     pub(super) redact: RedactTable,
     /// What the errors of your tools mean. These come before the built-in rules.
@@ -248,6 +250,24 @@ pub(crate) struct FallbackTable {
     pub(super) value: Option<Value>,
     /// For which failures; until told otherwise for those that are the tool's and not the call's.
     pub(super) on: Option<Vec<FailureKind>>,
+}
+
+/// Where spans and metrics of calls go.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct TelemetryTable {
+    /// The address of an OpenTelemetry collector that takes OTLP over HTTP; `/v1/traces` and
+    /// `/v1/metrics` are put behind it.
+    #[schemars(regex(pattern = r"^(https?://|\$\{)."))]
+    #[schemars(extend("title" = "an address that begins with `http://` or `https://`"))]
+    pub(super) endpoint: Option<String>,
+    /// Headers that every request to it carries; `${NAME}` stands for a variable's value.
+    pub(super) headers: BTreeMap<String, String>,
+    /// What we are called there; `breakfall` until told otherwise.
+    #[schemars(length(min = 1))]
+    pub(super) service_name: Option<String>,
+    /// Whether arguments and outputs go there, too, redacted.
+    pub(super) contents: Option<bool>,
 }
 
 /// What is removed from every text besides what looks like a secret.

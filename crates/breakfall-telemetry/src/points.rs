@@ -1,0 +1,118 @@
+//! The counts as OTLP has metrics: cumulative, since we began.
+
+use std::time::SystemTime;
+
+use opentelemetry_proto::tonic::common::v1::KeyValue;
+use opentelemetry_proto::tonic::metrics::v1::metric;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
+use opentelemetry_proto::tonic::metrics::v1::{
+    AggregationTemporality, Histogram, HistogramDataPoint, Metric, NumberDataPoint, Sum,
+};
+
+use crate::attributes::{flag, text};
+use crate::metrics::{AttemptOf, Durations, Metrics, Of};
+use crate::names::{self, BOUNDS};
+use crate::spans::nanos;
+
+/// From when to when counts are.
+#[derive(Clone, Copy)]
+struct Between {
+    start: u64,
+    end: u64,
+}
+
+pub(crate) fn of(metrics: &Metrics) -> Vec<Metric> {
+    let between = Between { start: nanos(metrics.started), end: nanos(SystemTime::now()) };
+    let counted = metrics.counted();
+    let durations = counted.calls.iter().map(|(of, took)| histogram(of.as_ref(), took, between));
+    let attempts = counted.attempts.iter().map(|(of, count)| {
+        let attributes = of.as_ref().map_or_else(overflow, attempt_attributes);
+        number(attributes, *count, between)
+    });
+    let duration = Metric {
+        name: names::DURATION.to_owned(),
+        description: "How long calls took, with every attempt and wait.".to_owned(),
+        unit: "s".to_owned(),
+        data: Some(metric::Data::Histogram(Histogram {
+            data_points: durations.collect(),
+            aggregation_temporality: AggregationTemporality::Cumulative.into(),
+        })),
+        ..Metric::default()
+    };
+    let lost = number(Vec::new(), metrics.lost(), between);
+    vec![
+        duration,
+        sum(
+            names::ATTEMPTS,
+            "Attempts, also those that another made good.",
+            "{attempt}",
+            attempts.collect(),
+        ),
+        sum(
+            names::LOST,
+            "Records whose spans did not reach the collector.",
+            "{record}",
+            vec![lost],
+        ),
+    ]
+}
+
+fn histogram(of: Option<&Of>, durations: &Durations, between: Between) -> HistogramDataPoint {
+    HistogramDataPoint {
+        attributes: of.map_or_else(overflow, call_attributes),
+        start_time_unix_nano: between.start,
+        time_unix_nano: between.end,
+        count: durations.count(),
+        sum: Some(durations.sum),
+        bucket_counts: durations.buckets.to_vec(),
+        explicit_bounds: BOUNDS.to_vec(),
+        ..HistogramDataPoint::default()
+    }
+}
+
+fn call_attributes(of: &Of) -> Vec<KeyValue> {
+    let mut all = vec![
+        text(names::OPERATION, names::EXECUTE_TOOL),
+        text(names::TOOL, &of.tool),
+        text(names::TOOL_TYPE, "function"),
+        text(names::ENDING, of.ending),
+    ];
+    all.extend((!of.upstream.is_empty()).then(|| text(names::UPSTREAM, &of.upstream)));
+    all.extend(of.kind.map(|kind| text(names::ERROR, kind)));
+    all
+}
+
+fn attempt_attributes(of: &AttemptOf) -> Vec<KeyValue> {
+    let mut all = vec![text(names::TOOL, &of.tool)];
+    all.extend((!of.upstream.is_empty()).then(|| text(names::UPSTREAM, &of.upstream)));
+    all.extend(of.kind.map(|kind| text(names::ERROR, kind)));
+    all
+}
+
+fn overflow() -> Vec<KeyValue> {
+    vec![flag(names::OVERFLOW, true)]
+}
+
+fn sum(name: &str, description: &str, unit: &str, data_points: Vec<NumberDataPoint>) -> Metric {
+    Metric {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        unit: unit.to_owned(),
+        data: Some(metric::Data::Sum(Sum {
+            data_points,
+            aggregation_temporality: AggregationTemporality::Cumulative.into(),
+            is_monotonic: true,
+        })),
+        ..Metric::default()
+    }
+}
+
+fn number(attributes: Vec<KeyValue>, count: u64, between: Between) -> NumberDataPoint {
+    NumberDataPoint {
+        attributes,
+        start_time_unix_nano: between.start,
+        time_unix_nano: between.end,
+        value: Some(Value::AsInt(i64::try_from(count).unwrap_or(i64::MAX))),
+        ..NumberDataPoint::default()
+    }
+}
