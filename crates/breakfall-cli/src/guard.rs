@@ -13,6 +13,7 @@ use breakfall_mcp::{
 use clap::Args;
 
 use crate::failed::Failed;
+use crate::kept::Kept;
 use crate::settings::Settings;
 use crate::telemetry::Telemetry;
 
@@ -84,8 +85,9 @@ impl GuardArgs {
             None => {
                 let config = self.guarded.config()?;
                 let servers = Servers { recorder, ..self.guarded.servers(&config)? };
+                let (guard, _kept) = Guarded::guard(&config, &servers)?;
                 let telemetry = Telemetry::start(&config, &servers.servers)?;
-                let guard = telemetry.watch(Guarded::guard(&config, &servers)?);
+                let guard = telemetry.watch(guard);
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
                 let served = block_on(serve);
@@ -99,7 +101,7 @@ impl GuardArgs {
 impl ToolsArgs {
     /// Lists the tools, and what is wrong with servers that list none.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let (servers, guard) = self.guarded.resolve()?;
+        let (servers, guard, _kept) = self.guarded.resolve()?;
         block_on(async {
             let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             for spec in session.tools().await {
@@ -127,7 +129,7 @@ impl ToolsArgs {
 impl CallArgs {
     /// Calls a tool and prints what the model would read.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let (servers, guard) = self.guarded.resolve()?;
+        let (servers, guard, _kept) = self.guarded.resolve()?;
         block_on(async {
             let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             session.tools().await;
@@ -140,19 +142,24 @@ impl CallArgs {
 }
 
 impl Guarded {
-    fn resolve(&self) -> Result<(Servers, GuardBuilder), Failed> {
+    fn resolve(&self) -> Result<(Servers, GuardBuilder, Kept), Failed> {
         let config = self.config()?;
         let servers = self.servers(&config)?;
-        let guard = Self::guard(&config, &servers)?;
-        Ok((servers, guard))
+        let (guard, kept) = Self::guard(&config, &servers)?;
+        Ok((servers, guard, kept))
     }
 
     pub(crate) fn config(&self) -> Result<Config, Failed> {
         self.settings.config()
     }
 
-    pub(crate) fn guard(config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
-        Ok(servers.guard(config).tools(own(servers)?))
+    pub(crate) fn guard(
+        config: &Config,
+        servers: &Servers,
+    ) -> Result<(GuardBuilder, Kept), Failed> {
+        let guard = servers.guard(config).tools(own(servers)?);
+        let kept = Kept::configured(config)?;
+        Ok((kept.by(guard), kept))
     }
 
     pub(crate) fn servers(&self, config: &Config) -> Result<Servers, Failed> {
@@ -184,10 +191,12 @@ impl Guarded {
         let config = self.settings.config()?;
         let servers = Servers { recorder, ..self.servers(&config)? };
         let own = own(&servers)?;
+        // One for all clients: each has a guard of its own.
+        let kept = Kept::configured(&config)?;
         let telemetry = Telemetry::start(&config, &servers.servers)?;
         let guard = {
-            let (servers, telemetry) = (servers.clone(), telemetry.clone());
-            move || telemetry.watch(servers.guard(&config).tools(own.clone()))
+            let (servers, kept, telemetry) = (servers.clone(), kept.clone(), telemetry.clone());
+            move || telemetry.watch(kept.by(servers.guard(&config).tools(own.clone())))
         };
         // Whatever could be wrong is told now, not when the first client comes.
         guard().build().map_err(|error| stopped(error.into()))?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use breakfall::{Block, Detail, Record, Sink};
+use breakfall::{Block, Detail, Record, Sink, Turned, Whose};
 
 use crate::names::{BOUNDS, OTHER};
 use crate::spans::error;
@@ -49,6 +49,8 @@ pub(crate) struct Counted {
     pub(crate) calls: BTreeMap<Option<Of>, Durations>,
     /// Attempts, in the same way.
     pub(crate) attempts: BTreeMap<Option<AttemptOf>, u64>,
+    /// What breakers did.
+    pub(crate) breakers: BTreeMap<Option<BreakerOf>, Turns>,
 }
 
 /// What tells calls apart.
@@ -66,6 +68,32 @@ pub(crate) struct AttemptOf {
     pub(crate) tool: String,
     pub(crate) upstream: String,
     pub(crate) kind: Option<&'static str>,
+}
+
+/// Whose breaker: a tool's, or without one its upstream's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BreakerOf {
+    pub(crate) tool: String,
+    pub(crate) upstream: String,
+}
+
+/// What a breaker did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turns {
+    pub(crate) opened: u64,
+    pub(crate) closed: u64,
+    pub(crate) is_open: bool,
+}
+
+impl Turns {
+    fn take(&mut self, turned: &Turned) {
+        self.is_open = matches!(turned, Turned::Opened(_));
+        if self.is_open {
+            self.opened += 1;
+        } else {
+            self.closed += 1;
+        }
+    }
 }
 
 /// How long calls took.
@@ -139,6 +167,11 @@ impl Sink for Metrics {
             kind,
         };
         let mut counted = self.locked();
+        for (whose, turned) in &record.turned {
+            let tool = if *whose == Whose::Tool { tool } else { "" };
+            let of = BreakerOf { tool: tool.to_owned(), upstream: upstream.to_owned() };
+            of_series(&mut counted.breakers, of).take(turned);
+        }
         of_series(&mut counted.calls, of).take(record.took);
         for number in 1..=record.attempts {
             let failed = record.tries.get(number as usize - 1).map(|failed| failed.kind);

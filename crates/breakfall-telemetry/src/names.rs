@@ -71,7 +71,14 @@ names! {
     /// How many bytes the tool returned.
     OUTPUT_BYTES = "breakfall.output.bytes";
 
+    /// What a breaker turned to: `open` or `closed`.
+    BREAKER = "breakfall.breaker.to";
+
     // Metrics.
+    /// How often breakers opened and closed.
+    TURNS = "breakfall.breaker.transitions";
+    /// Whether a breaker holds calls back: 1 or 0.
+    OPEN = "breakfall.breaker.open";
     /// How long calls took, in seconds.
     DURATION = "gen_ai.execute_tool.duration";
     /// Records whose spans did not reach the collector.

@@ -6,11 +6,11 @@ use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::metrics::v1::metric;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
 use opentelemetry_proto::tonic::metrics::v1::{
-    AggregationTemporality, Histogram, HistogramDataPoint, Metric, NumberDataPoint, Sum,
+    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint, Sum,
 };
 
 use crate::attributes::{flag, text};
-use crate::metrics::{AttemptOf, Durations, Metrics, Of};
+use crate::metrics::{AttemptOf, BreakerOf, Durations, Metrics, Of};
 use crate::names::{self, BOUNDS};
 use crate::spans::nanos;
 
@@ -39,6 +39,23 @@ pub(crate) fn of(metrics: &Metrics) -> Vec<Metric> {
         })),
         ..Metric::default()
     };
+    let turns = counted.breakers.iter().flat_map(|(of, turns)| {
+        [("open", turns.opened), ("closed", turns.closed)].map(|(to, count)| {
+            let mut attributes = of.as_ref().map_or_else(overflow, breaker_attributes);
+            attributes.push(text(names::BREAKER, to));
+            number(attributes, count, between)
+        })
+    });
+    let open = counted.breakers.iter().filter_map(|(of, turns)| {
+        Some(number(breaker_attributes(of.as_ref()?), u64::from(turns.is_open), between))
+    });
+    let open = Metric {
+        name: names::OPEN.to_owned(),
+        description: "Whether a breaker holds calls back, as the last call saw it.".to_owned(),
+        unit: "1".to_owned(),
+        data: Some(metric::Data::Gauge(Gauge { data_points: open.collect() })),
+        ..Metric::default()
+    };
     let lost = number(Vec::new(), metrics.lost(), between);
     vec![
         duration,
@@ -48,6 +65,8 @@ pub(crate) fn of(metrics: &Metrics) -> Vec<Metric> {
             "{attempt}",
             attempts.collect(),
         ),
+        sum(names::TURNS, "How often breakers opened and closed.", "{turn}", turns.collect()),
+        open,
         sum(
             names::LOST,
             "Records whose spans did not reach the collector.",
@@ -87,6 +106,13 @@ fn attempt_attributes(of: &AttemptOf) -> Vec<KeyValue> {
     all.extend((!of.upstream.is_empty()).then(|| text(names::UPSTREAM, &of.upstream)));
     all.extend(of.kind.map(|kind| text(names::ERROR, kind)));
     all
+}
+
+/// The breaker of an upstream has no tool.
+fn breaker_attributes(of: &BreakerOf) -> Vec<KeyValue> {
+    let given = [(names::TOOL, &of.tool), (names::UPSTREAM, &of.upstream)];
+    let given = given.into_iter().filter(|(_, value)| !value.is_empty());
+    given.map(|(name, value)| text(name, value)).collect()
 }
 
 fn overflow() -> Vec<KeyValue> {

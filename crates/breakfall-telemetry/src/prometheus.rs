@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::metrics::{AttemptOf, Counted, Durations, Of};
+use crate::metrics::{AttemptOf, BreakerOf, Counted, Durations, Of};
 use crate::names::BOUNDS;
 
 pub(crate) fn text(counted: &Counted, lost: u64) -> String {
@@ -25,6 +25,7 @@ pub(crate) fn text(counted: &Counted, lost: u64) -> String {
     for (of, durations) in &counted.calls {
         histogram(&mut text, name, of.as_ref(), durations);
     }
+    breakers(&mut text, counted);
     let name = "breakfall_lost_records_total";
     head(&mut text, name, "counter", "Records whose spans did not reach the collector.");
     line(&mut text, name, &[], lost);
@@ -56,6 +57,30 @@ fn failures(text: &mut String, counted: &Counted) {
     for (of, count) in all {
         line(text, name, &named(["tool", "upstream", "kind"], of), count);
     }
+}
+
+fn breakers(text: &mut String, counted: &Counted) {
+    let name = "breakfall_breaker_transitions_total";
+    head(text, name, "counter", "How often breakers opened and closed.");
+    for (of, turns) in &counted.breakers {
+        for (to, count) in [("open", turns.opened), ("closed", turns.closed)] {
+            let mut labels = of.as_ref().map_or_else(overflow, breaker_labels);
+            labels.push(("to", to));
+            line(text, name, &labels, count);
+        }
+    }
+    let name = "breakfall_breaker_open";
+    head(text, name, "gauge", "Whether a breaker holds calls back, as the last call saw it.");
+    for (of, turns) in &counted.breakers {
+        if let Some(of) = of {
+            line(text, name, &breaker_labels(of), u8::from(turns.is_open));
+        }
+    }
+}
+
+/// The breaker of an upstream has no tool.
+fn breaker_labels(of: &BreakerOf) -> Labels<'_> {
+    vec![("tool", &of.tool), ("upstream", &of.upstream)]
 }
 
 type Labels<'a> = Vec<(&'static str, &'a str)>;
@@ -115,6 +140,7 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::Turns;
 
     #[test]
     fn every_count_is_told_and_names_cannot_break_out_of_their_quotes() {
@@ -133,6 +159,8 @@ mod tests {
         counted.calls.insert(None, durations);
         let of = AttemptOf { tool: "a".to_owned(), upstream: String::new(), kind: None };
         counted.attempts.insert(Some(of), 4);
+        let of = BreakerOf { tool: String::new(), upstream: "u".to_owned() };
+        counted.breakers.insert(Some(of), Turns { opened: 2, closed: 1, is_open: true });
         insta::assert_snapshot!(text(&counted, 7));
     }
 }

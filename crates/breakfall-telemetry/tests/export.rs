@@ -59,7 +59,7 @@ fn guarded(exporter: &Arc<Exporter>) -> GuardBuilder {
 fn seen(span: &Span) -> String {
     let mut attributes = told(&span.attributes);
     for name in ["breakfall.attempt.wait", "breakfall.reference"] {
-        attributes.entry(name.to_owned()).and_modify(|value| *value = "…".to_owned());
+        attributes.entry(name.to_owned()).and_modify(|value| "…".clone_into(value));
     }
     let status = span.status.as_ref().map(|status| (status.code, status.message.as_str()));
     let all = attributes.iter().map(|(name, value)| format!("\n    {name}: {value}"));
@@ -160,6 +160,45 @@ async fn the_export_holds_the_metrics_and_prometheus_the_same_counts() {
     let counts: Vec<&str> =
         text.lines().filter(|it| it.starts_with("breakfall_") || it.contains("_count{")).collect();
     insta::assert_snapshot!("prometheus", counts.join("\n"));
+}
+
+#[tokio::test]
+async fn a_breaker_that_turns_is_told_of() {
+    let collector = Collector::start();
+    let exporter = exporter(&settings(&collector.url, ""));
+    let guard = guarded(&exporter).policy(Policy { retry: Retry::never(), ..Policy::default() });
+    let gone = Script::new("gone").fails(FailureKind::Network).tool().upstream("web");
+    let guard = guard.tool(gone).build().unwrap();
+    for id in 0..6 {
+        guard.handle(Call::new(id.to_string(), "gone", format!(r#"{{"n":{id}}}"#))).await;
+    }
+    drop(guard);
+    drop(exporter);
+    let mut found = collector.metrics();
+    let Some(Data::Sum(turns)) = found.remove("breakfall.breaker.transitions").unwrap().data else {
+        panic!("no sum")
+    };
+    let Some(Data::Gauge(open)) = found.remove("breakfall.breaker.open").unwrap().data else {
+        panic!("no gauge")
+    };
+    let points = turns.data_points.iter().chain(&open.data_points);
+    let seen: Vec<_> = points
+        .map(|point| {
+            let Some(Value::AsInt(count)) = point.value else { panic!("no number") };
+            format!("{:?} {count}", told(&point.attributes))
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            r#"{"breakfall.breaker.to": "open", "breakfall.upstream": "web"} 1"#,
+            r#"{"breakfall.breaker.to": "closed", "breakfall.upstream": "web"} 0"#,
+            r#"{"breakfall.breaker.to": "open", "breakfall.upstream": "web", "gen_ai.tool.name": "gone"} 1"#,
+            r#"{"breakfall.breaker.to": "closed", "breakfall.upstream": "web", "gen_ai.tool.name": "gone"} 0"#,
+            r#"{"breakfall.upstream": "web"} 1"#,
+            r#"{"breakfall.upstream": "web", "gen_ai.tool.name": "gone"} 1"#,
+        ]
+    );
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod load;
 mod policies;
 mod problem;
 mod schema;
+mod store;
 mod tables;
 mod telemetry;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use load::Config;
 pub(crate) use policies::Policies;
 pub use problem::ConfigProblem;
 pub(crate) use problem::PROBLEMS;
+pub use store::ConfiguredStore;
 pub use telemetry::ConfiguredTelemetry;
 pub use upstreams::{ConfiguredUpstream, Reach, UnknownTool};
 pub use variables::filled;

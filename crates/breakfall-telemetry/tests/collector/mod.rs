@@ -163,5 +163,5 @@ pub(crate) fn told(attributes: &[KeyValue]) -> BTreeMap<String, String> {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
