@@ -5,6 +5,7 @@
 mod collector;
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use collector::{Collector, Mood, hex, told};
@@ -151,6 +152,45 @@ fn without_telemetry_everything_passes_as_it_is() {
     grpc.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
         .env("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
     assert_eq!(called(&mut grpc, "echo", &meta), std::slice::from_ref(&meta));
+}
+
+#[test]
+fn clients_over_http_share_one_exporter_which_sends_what_is_left_at_the_end() {
+    let collector = Collector::start();
+    let mut guard = breakfall()
+        .args(["guard", "--listen", "127.0.0.1:0", "--", "python3", "-c", ECHO])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(guard.stderr.take().unwrap()).lines();
+    let welcome = lines.next().unwrap().unwrap();
+    let address = welcome.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+    let post = |session: &str, message: Value| {
+        let (message, mut stream) = (message.to_string(), TcpStream::connect(&address).unwrap());
+        let length = message.len();
+        write!(stream, "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{session}\r\n{message}").unwrap();
+        std::io::read_to_string(stream).unwrap()
+    };
+    for id in 0..2 {
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {} });
+        let hello = post(
+            "",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
+        );
+        let session = hello.lines().find(|line| line.starts_with("mcp-session-id: ")).unwrap();
+        let params = json!({ "name": "echo", "arguments": {} });
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        let answer = post(&format!("{session}\r\n"), call);
+        assert!(answer.contains("traceparent"), "{answer}");
+    }
+    let kill = Command::new("kill").arg(guard.id().to_string()).status().unwrap();
+    assert!(kill.success() && guard.wait().unwrap().success());
+    let names: Vec<_> = collector.spans().into_iter().map(|span| span.name).collect();
+    let one = ["execute_tool echo", "tools/call echo"];
+    assert_eq!(names, [one, one].concat());
+    assert_eq!(collector.metrics().len(), 3);
 }
 
 #[test]

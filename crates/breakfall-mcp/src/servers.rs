@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use breakfall::{
     Checking, Config, ConfiguredUpstream, Guard, GuardBuilder, Policy, Reach as Configured,
-    UnknownTool, filled,
+    UnknownTool, filled, secret_in_header,
 };
 use serde::Deserialize;
 
@@ -244,13 +244,8 @@ impl Address {
     }
 
     fn secrets(&self) -> Vec<&str> {
-        // "Bearer x": what is behind the first word is the secret, the word is none.
-        let secret = |value| match str::split_once(value, ' ') {
-            Some((how, shown)) if how.bytes().all(|it| it.is_ascii_alphabetic()) => shown,
-            _ => value,
-        };
-        let secrets = self.headers.iter().filter(|(name, value)| is_secret(name, value));
-        secrets.map(|(_, value)| secret(value.as_str())).collect()
+        let secrets = self.headers.iter().filter_map(|(name, value)| secret_in_header(name, value));
+        secrets.collect()
     }
 
     /// The secrets as they stand in a text and within JSON. Very short ones would tear every text
@@ -265,14 +260,6 @@ impl Address {
         all.dedup();
         all
     }
-}
-
-/// Whether a header holds a secret: by its name, or because nobody writes so long a value by hand.
-/// One that says `main` must not take every `main` out of what tools return.
-fn is_secret(name: &str, value: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let marks = ["auth", "cookie", "key", "token", "secret", "password", "credential", "session"];
-    marks.iter().any(|mark| name.contains(mark)) || value.len() >= 20
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ const LEAVING: Duration = Duration::from_secs(2);
 pub struct Exporter {
     spans: Option<mpsc::Sender<Vec<Span>>>,
     terms: Terms,
+    secrets: Vec<String>,
     metrics: Arc<Metrics>,
     state: Arc<State>,
     ending: watch::Sender<bool>,
@@ -95,12 +96,15 @@ impl Exporter {
             .spawn(move || runtime.block_on(work.run(waiting)))
             .map_err(Error::Thread)?;
         let spans = sends_spans.then_some(spans);
-        Ok(Self { spans, terms, metrics, state, ending, done: Mutex::new(Some(done)) })
+        let (secrets, done) = (settings.secrets(), Mutex::new(Some(done)));
+        Ok(Self { spans, terms, secrets, metrics, state, ending, done })
     }
 
-    /// The same guard, whose calls are told of. With contents it keeps arguments and outputs,
+    /// The same guard, whose calls are told of, and that never shows what the collector is told to
+    /// let us in. With contents it keeps arguments and outputs,
     /// unless its configuration says otherwise.
     pub fn watch(self: &Arc<Self>, guard: GuardBuilder) -> GuardBuilder {
+        let guard = self.secrets.iter().fold(guard, GuardBuilder::redact_value);
         let guard = guard.sink(Arc::clone(self) as Arc<dyn Sink>).trace(true);
         if self.terms.contents { guard.keep_arguments(true).keep_outputs(true) } else { guard }
     }

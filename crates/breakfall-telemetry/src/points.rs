@@ -57,7 +57,7 @@ pub(crate) fn of(metrics: &Metrics) -> Vec<Metric> {
         ..Metric::default()
     };
     let lost = number(Vec::new(), metrics.lost(), between);
-    vec![
+    let all = [
         duration,
         sum(
             names::ATTEMPTS,
@@ -73,7 +73,18 @@ pub(crate) fn of(metrics: &Metrics) -> Vec<Metric> {
             "{record}",
             vec![lost],
         ),
-    ]
+    ];
+    // One without a point says nothing, and some collectors refuse it.
+    all.into_iter().filter(has_points).collect()
+}
+
+fn has_points(metric: &Metric) -> bool {
+    match &metric.data {
+        Some(metric::Data::Histogram(it)) => !it.data_points.is_empty(),
+        Some(metric::Data::Sum(it)) => !it.data_points.is_empty(),
+        Some(metric::Data::Gauge(it)) => !it.data_points.is_empty(),
+        _ => false,
+    }
 }
 
 fn histogram(of: Option<&Of>, durations: &Durations, between: Between) -> HistogramDataPoint {

@@ -1,10 +1,10 @@
 //! Where telemetry goes: what the file says, and what OpenTelemetry's variables say to every
 //! program. Ours stands above theirs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use breakfall::{ConfiguredTelemetry, filled};
+use breakfall::{ConfiguredTelemetry, filled, secret_in_header};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -117,9 +117,15 @@ impl Settings {
         self
     }
 
-    /// Whether arguments and outputs are sent, too: then a guard must keep them.
-    pub fn contents(&self) -> bool {
-        self.terms.contents
+    /// What must never be shown: the values of headers.
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let targets = [&self.traces, &self.metrics].into_iter().flatten();
+        let headers = targets.flat_map(|target| &target.headers);
+        let secrets = headers.filter_map(|(name, value)| {
+            secret_in_header(name.as_str(), value.to_str().ok()?).map(ToOwned::to_owned)
+        });
+        let all: BTreeSet<String> = secrets.collect();
+        all.into_iter().collect()
     }
 }
 

@@ -233,16 +233,20 @@ async fn contents_are_told_where_they_are_wanted_and_secrets_never() {
     let token = ["ghp_", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"].concat();
     let exporter = exporter(&settings(
         &collector.url,
-        &format!("contents = true\nheaders = {{ Authorization = 'Bearer {token}' }}"),
+        &format!(
+            "contents = true\nheaders = {{ Authorization = 'Bearer {token}', X-Key = 'lets-me-in' }}"
+        ),
     ));
     let guard = exporter
         .watch(Guard::builder())
         .tool(Script::new("tell").answers(format!("here it is: {token}")).tool())
+        // What lets us in at the collector is no shape that anybody knows.
+        .tool(Script::new("tell_key").answers("lets-me-in").tool())
         .tool(Script::new("fail").errs(format!("no luck with {token}")).tool())
         .build()
         .unwrap();
     let arguments = format!(r#"{{"key":"{token}","path":"a.txt"}}"#);
-    for tool in ["tell", "fail", &token] {
+    for tool in ["tell", "fail", "tell_key", &token] {
         guard.handle(Call::new("1", tool, arguments.as_str())).await;
     }
     drop(guard);
@@ -263,7 +267,8 @@ async fn contents_are_told_where_they_are_wanted_and_secrets_never() {
     assert!(status.message.starts_with("no luck with [redacted"), "{status:?}");
     for sent in collector.sent() {
         assert!(sent.headers.contains(&token));
-        assert!(!String::from_utf8_lossy(&sent.body).contains(&token), "{}", sent.path);
+        let body = String::from_utf8_lossy(&sent.body);
+        assert!(!body.contains(&token) && !body.contains("lets-me-in"), "{}", sent.path);
     }
 }
 

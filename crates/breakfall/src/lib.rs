@@ -22,7 +22,7 @@
 //!
 //! Guides by task: what an error means ([`guides::errors`]), secrets ([`guides::secrets`]), tools
 //! that are slow, flaky or gone ([`guides::holding_out`]), the file `breakfall.toml`
-//! ([`guides::configuration`]).
+//! ([`guides::configuration`]), spans and metrics ([`guides::telemetry`]).
 
 mod attempt;
 mod call;
@@ -94,7 +94,7 @@ pub use guard::{Batching, Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
-    Report, SecretRule, Span,
+    Report, SecretRule, Span, secret_in_header,
 };
 pub use tool::{
     BoxFuture, Context, Effect, Entry, Held, IntoOutput, ItemProblem, Output, Progress, Tool,
