@@ -41,8 +41,8 @@ impl Doctor {
             }
             let names: Vec<&str> = tools.iter().map(|spec| spec.name.as_str()).collect();
             tell_of_names(&config, &names, &described, bad == 0);
-            telemetry::tell(&config).await;
             session.end().await;
+            telemetry::tell(&config).await?;
             Ok(bad)
         })??;
         match (bad, described.len()) {

@@ -25,7 +25,7 @@ impl Telemetry {
                 tracing::warn!(%error, "Telemetry is off");
                 Ok(Self(None))
             }
-            Err(error) => Err(Failed::new("telemetry cannot be used").because(error)),
+            Err(error) => Err(unusable(error)),
         }
     }
 
@@ -45,11 +45,15 @@ impl Telemetry {
 }
 
 /// Tells a person whether the collector takes what would be sent.
-pub(crate) async fn tell(config: &Config) {
+pub(crate) async fn tell(config: &Config) -> Result<(), Failed> {
     let settings = match settings(config, &[]) {
         Ok(Some(settings)) => settings,
-        Ok(None) => return,
-        Err(error) => return say!("warn  telemetry is off: {error}"),
+        Ok(None) => return Ok(()),
+        Err(error) if config.telemetry().endpoint.is_some() => return Err(unusable(error)),
+        Err(error) => {
+            say!("warn  telemetry is off: {error}");
+            return Ok(());
+        }
     };
     match probe(&settings).await {
         Ok(()) => say!("ok    telemetry: the collector takes what is sent"),
@@ -60,6 +64,11 @@ pub(crate) async fn tell(config: &Config) {
             );
         }
     }
+    Ok(())
+}
+
+fn unusable(error: Error) -> Failed {
+    Failed::new("telemetry cannot be used").because(error)
 }
 
 fn settings(config: &Config, servers: &[Server]) -> Result<Option<Settings>, Error> {
