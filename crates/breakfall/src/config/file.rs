@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::telemetry::TelemetryTable;
 use super::units::{Age, Size, Time, Wait};
 use super::upstreams::UnknownTool;
 use super::words::{ByKind, Switch};
@@ -270,24 +271,6 @@ pub(crate) struct StoreTable {
     pub(super) minutes: Option<Age>,
     /// How long counts by hour are kept, and groups that were not seen any more.
     pub(super) hours: Option<Age>,
-}
-
-/// Where spans and metrics of calls go.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(default)]
-pub(crate) struct TelemetryTable {
-    /// The address of an OpenTelemetry collector that takes OTLP over HTTP; `/v1/traces` and
-    /// `/v1/metrics` are put behind it.
-    #[schemars(regex(pattern = r"^(https?://|\$\{)."))]
-    #[schemars(extend("title" = "an address that begins with `http://` or `https://`"))]
-    pub(super) endpoint: Option<String>,
-    /// Headers that every request to it carries; `${NAME}` stands for a variable's value.
-    pub(super) headers: BTreeMap<String, String>,
-    /// What we are called there; `breakfall` until told otherwise.
-    #[schemars(length(min = 1))]
-    pub(super) service_name: Option<String>,
-    /// Whether arguments and outputs go there, too, redacted.
-    pub(super) contents: Option<bool>,
 }
 
 /// What is removed from every text besides what looks like a secret.

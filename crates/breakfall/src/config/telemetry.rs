@@ -1,8 +1,29 @@
-//! Where the file wants telemetry to go, for who sends it.
+//! Where the file wants telemetry to go: its table, and what it means for who sends it.
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::load::Config;
+
+/// Where spans and metrics of calls go.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct TelemetryTable {
+    /// The address of an OpenTelemetry collector that takes OTLP over HTTP; `/v1/traces` and
+    /// `/v1/metrics` are put behind it.
+    #[schemars(regex(pattern = r"^(https?://|\$\{)."))]
+    #[schemars(extend("title" = "an address that begins with `http://` or `https://`"))]
+    pub(super) endpoint: Option<String>,
+    /// Headers that every request to it carries; `${NAME}` stands for a variable's value.
+    pub(super) headers: BTreeMap<String, String>,
+    /// What we are called there; `breakfall` until told otherwise.
+    #[schemars(length(min = 1))]
+    pub(super) service_name: Option<String>,
+    /// Whether arguments and outputs go there, too, redacted.
+    pub(super) contents: Option<bool>,
+}
 
 /// What the file says of telemetry. Values of variables are not filled in yet.
 #[derive(Clone, Default, PartialEq, Eq)]
