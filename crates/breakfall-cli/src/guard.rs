@@ -15,6 +15,7 @@ use clap::Args;
 use crate::failed::Failed;
 use crate::kept::Kept;
 use crate::settings::Settings;
+use crate::telemetry::Telemetry;
 
 /// The hidden command that the guard starts beside itself.
 pub(crate) const WATCHDOG: &str = "__watchdog";
@@ -76,11 +77,16 @@ impl GuardArgs {
         match self.listen.or_else(|| by_a_person.then(free_port)) {
             Some(address) => self.guarded.listen(address, recorder),
             None => {
-                let (servers, guard, _kept) = self.guarded.resolve()?;
-                let servers = Servers { recorder, ..servers };
+                let config = self.guarded.config()?;
+                let servers = Servers { recorder, ..self.guarded.servers(&config)? };
+                let (guard, _kept) = Guarded::guard(&config, &servers)?;
+                let telemetry = Telemetry::start(&config, &servers.servers)?;
+                let guard = telemetry.watch(guard);
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
-                block_on(serve)?.map_err(stopped)
+                let served = block_on(serve);
+                telemetry.end();
+                served?.map_err(stopped)
             }
         }
     }
@@ -153,9 +159,10 @@ impl Guarded {
         let own = own(&servers)?;
         // One for all clients: each has a guard of its own.
         let kept = Kept::configured(&config)?;
+        let telemetry = Telemetry::start(&config, &servers.servers)?;
         let guard = {
-            let (servers, kept) = (servers.clone(), kept.clone());
-            move || kept.by(servers.guard(&config).tools(own.clone()))
+            let (servers, kept, telemetry) = (servers.clone(), kept.clone(), telemetry.clone());
+            move || telemetry.watch(kept.by(servers.guard(&config).tools(own.clone())))
         };
         // Whatever could be wrong is told now, not when the first client comes.
         guard().build().map_err(|error| stopped(error.into()))?;
@@ -163,7 +170,7 @@ impl Guarded {
             servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
         let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
         let has_token = token.is_some();
-        block_on(async {
+        let served = block_on(async {
             let front = Front::listen(address, token, servers, guard, watchdog());
             let front = front.await.map_err(|error| match error {
                 Error::Open { .. } => Failed::new(error.to_string())
@@ -172,7 +179,9 @@ impl Guarded {
             })?;
             welcome(&front.url(), &names, has_token);
             front.serve(told_to_end()).await.map_err(stopped)
-        })?
+        });
+        telemetry.end();
+        served?
     }
 }
 

@@ -26,6 +26,7 @@ mod report;
 mod settings;
 #[cfg(test)]
 mod specimen;
+mod telemetry;
 mod terminal;
 mod tools;
 mod wrap;

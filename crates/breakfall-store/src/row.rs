@@ -90,7 +90,7 @@ impl Row {
                 .iter()
                 .map(|(whose, turned)| turn(*whose, turned, ended))
                 .collect(),
-            ending: ending(record.ending).to_owned(),
+            ending: record.ending.name().to_owned(),
             attempts: i64::from(record.attempts),
             body: body(record).to_string(),
             failure,
@@ -104,7 +104,7 @@ impl Row {
     }
 
     pub(crate) fn succeeded(&self) -> bool {
-        self.ending == ending(Ending::Succeeded)
+        self.ending == Ending::Succeeded.name()
     }
 }
 
@@ -148,16 +148,6 @@ fn turn(whose: Whose, turned: &Turned, at: i64) -> Turn {
     Turn { whole_upstream, until: Some(at.saturating_add(millis(trip.open_for))), why }
 }
 
-pub(crate) fn ending(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Succeeded => "succeeded",
-        Ending::Partial => "partial",
-        Ending::Substituted => "substituted",
-        Ending::Failed => "failed",
-        Ending::Abandoned => "abandoned",
-    }
-}
-
 /// What is shown of a single call, beside what can be searched for.
 fn body(record: &Record) -> Value {
     let mut body = json!({});
@@ -174,7 +164,7 @@ fn body(record: &Record) -> Value {
         put("error_type", json!(failure.error_type));
         put("resource", json!(failure.resource));
         put("status", json!(failure.status));
-        put("disposition", json!(format!("{:?}", failure.disposition).to_lowercase()));
+        put("disposition", json!(failure.disposition.name()));
         put("causes", json!(failure.chain));
         put("backtrace", json!(failure.backtrace));
         put("may_have_taken_effect", json!(failure.may_have_taken_effect.then_some(true)));
