@@ -10,6 +10,7 @@ macro_rules! say {
 }
 
 mod config;
+mod dashboard;
 mod doctor;
 mod explain;
 mod failed;
@@ -42,6 +43,8 @@ enum Command {
     Tools(guard::ToolsArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
+    /// Show what fails in a browser
+    Dashboard(dashboard::Dashboard),
     /// Check the configuration, start each server, list its tools, and tell what is wrong
     Doctor(doctor::Doctor),
     /// Put the servers of an MCP client behind the guard, in the client's own file
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Guard(guard) => guard.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
+        Command::Dashboard(dashboard) => dashboard.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Wrap(wrap) => wrap.run(),
         Command::Watchdog => {

@@ -23,6 +23,9 @@ mod writer;
 
 pub use error::Error;
 pub use place::default_file;
-pub use read::{Group, Recovery, Sample, State, Store, ToolRow};
+pub use read::{
+    Choice, Found, Group, Marker, Order, Recovery, RunRow, Sample, Search, Seen, Span, State, Step,
+    Store, ToolRow,
+};
 pub use sweep::Keep;
 pub use writer::{Keeper, Keeping};

@@ -1,18 +1,25 @@
 //! What is kept, read again.
 
 mod groups;
+mod overview;
+mod runs;
+mod search;
 mod tools;
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub use groups::{Group, Recovery, State};
+pub use overview::{Marker, Seen, Span, Step};
+pub use runs::RunRow;
+pub use search::{Choice, Found, Order, Search};
 pub use tools::ToolRow;
 
 use crate::backend::{Backend, Place, on};
 use crate::error::Error;
 use crate::sweep::Keep;
 use crate::writer::Keeper;
+use overview::hour_of;
 
 /// A database of records.
 #[derive(Clone, Debug)]
@@ -52,6 +59,14 @@ impl Store {
     pub async fn open(place: &str) -> Result<Self, Error> {
         let backend = Backend::open_to_read(&Place::parse(place)?).await?;
         Ok(Self { backend })
+    }
+
+    /// Opens a database to read it, or tells that there is none yet.
+    pub async fn open_if_there(place: &str) -> Result<Option<Self>, Error> {
+        match Place::parse(place)? {
+            Place::File(file) if !file.exists() => Ok(None),
+            _ => Self::open(place).await.map(Some),
+        }
     }
 
     /// Keeps records in a database that need not be there yet.

@@ -121,6 +121,8 @@ macro_rules! group {
     }};
 }
 
+pub(super) use group;
+
 impl Store {
     /// The groups seen since a moment, the most frequent first.
     pub async fn groups(&self, since: i64, now: i64) -> Result<Vec<Group>, Error> {
@@ -209,7 +211,7 @@ impl State {
         }
     }
 
-    fn of(name: &str) -> Self {
+    pub(super) fn of(name: &str) -> Self {
         match name {
             "resolved" => Self::Resolved,
             "ignored" => Self::Ignored,
