@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
+use breakfall_store::Store;
 use breakfall_web::{Certificate, Error, Opening, Page, Token};
 use clap::Args;
 use tokio::sync::oneshot;
@@ -130,13 +131,12 @@ fn token() -> Result<Token, Failed> {
     })
 }
 
-/// Where the store is: as it is said, else where it is kept unless somebody says otherwise.
+/// Where the store is: as it is said, else where guards keep what their calls come to.
 fn store(said: Option<String>, settings: &Settings) -> Result<String, Failed> {
-    settings.config()?;
-    let usual = || breakfall_store::default_file().map(|file| file.display().to_string());
-    said.or_else(usual).ok_or_else(|| {
-        Failed::new("there is no place for the store: neither HOME nor XDG_DATA_HOME is set")
-            .hint("name one with `--store FILE`")
+    let config = settings.config()?;
+    said.or_else(|| Store::place(&config)).ok_or_else(|| {
+        Failed::new("there is no store: nothing is kept")
+            .hint("take `keep = false` out of `[store]`, or name a store with `--store PLACE`")
     })
 }
 

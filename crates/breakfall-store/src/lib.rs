@@ -12,6 +12,8 @@ mod batch;
 mod error;
 mod fingerprint;
 mod histogram;
+mod keeper;
+mod overflow;
 mod place;
 mod read;
 mod recovery;
@@ -22,10 +24,10 @@ mod write;
 mod writer;
 
 pub use error::Error;
+pub use keeper::{Keeper, Keeping};
 pub use place::default_file;
 pub use read::{
-    Choice, Found, Group, Marker, Order, Recovery, RunRow, Sample, Search, Seen, Span, State, Step,
-    Store, ToolRow,
+    Breaker, Choice, Found, Group, Marker, Order, Recovery, RunRow, Sample, Search, Seen, Span,
+    State, Step, Store, ToolRow,
 };
 pub use sweep::Keep;
-pub use writer::{Keeper, Keeping};

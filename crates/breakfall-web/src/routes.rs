@@ -163,8 +163,9 @@ async fn group_screen(
 async fn tools_screen((State(site), RawQuery(query)): Asking) -> Response {
     let asked = Asked::of(query.as_deref().unwrap_or_default());
     site.show(&asked, frame::Place::Tools, async |store| {
-        let rows = store.tools(asked.since(now())).await?;
-        Ok(tools::screen(&rows, &breakers::all(store).await?, &asked))
+        let now = now();
+        let rows = store.tools(asked.since(now)).await?;
+        Ok(tools::screen(&rows, &store.breakers(now).await?, &asked))
     })
     .await
 }
@@ -172,7 +173,8 @@ async fn tools_screen((State(site), RawQuery(query)): Asking) -> Response {
 async fn breakers_screen((State(site), RawQuery(query)): Asking) -> Response {
     let asked = Asked::of(query.as_deref().unwrap_or_default());
     site.show(&asked, frame::Place::Breakers, async |store| {
-        Ok(breakers::screen(&breakers::all(store).await?, now()))
+        let now = now();
+        Ok(breakers::screen(&store.breakers(now).await?, now))
     })
     .await
 }

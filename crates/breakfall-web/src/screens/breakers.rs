@@ -1,57 +1,37 @@
 //! Which tools and servers rest, since when, why, and when they are tried again.
 
-use breakfall_store::{Error, Store};
+use breakfall_store::Breaker;
 use maud::{Markup, html};
 
 use super::{empty, when};
-use crate::words::visible;
+use crate::words::{several, visible};
 
 /// How many are shown.
 const SHOWN: usize = 500;
 
-/// A breaker, as a guard last told of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Breaker {
-    pub(crate) node: String,
-    pub(crate) upstream: String,
-    pub(crate) tool: String,
-    pub(crate) state: String,
-    pub(crate) since: i64,
-    pub(crate) until: Option<i64>,
-    pub(crate) why: String,
+/// Whether calls are kept from their tool.
+pub(crate) fn is_open(breaker: &Breaker) -> bool {
+    breaker.state != "closed"
 }
 
-/// Every breaker that the store knows of.
-#[expect(clippy::unused_async, reason = "the store will tell")]
-pub(crate) async fn all(_store: &Store) -> Result<Vec<Breaker>, Error> {
-    Ok(Vec::new())
+/// Whether it is of a tool, or of the upstream of a tool.
+pub(crate) fn is_of(breaker: &Breaker, upstream: &str, tool: &str) -> bool {
+    breaker.upstream == upstream && (breaker.tool == tool || breaker.tool.is_empty())
 }
 
-impl Breaker {
-    /// Whether calls are kept from their tool.
-    pub(crate) fn is_open(&self) -> bool {
-        self.state != "closed"
-    }
-
-    /// Whether it is of a tool, or of the upstream of a tool.
-    pub(crate) fn is_of(&self, upstream: &str, tool: &str) -> bool {
-        self.upstream == upstream && (self.tool == tool || self.tool.is_empty())
-    }
-
-    /// The state: a mark and a word.
-    pub(crate) fn mark(&self) -> Markup {
-        let (mark, class) = match self.state.as_str() {
-            "closed" => ("✓", "state resolved"),
-            "open" => ("✕", "state open"),
-            _ => ("◐", "state half"),
-        };
-        html! { span class=(class) { span aria-hidden="true" { (mark) } " " (visible(&self.state)) } }
-    }
+/// The state: a mark and a word.
+pub(crate) fn mark(breaker: &Breaker) -> Markup {
+    let (mark, class, word) = match breaker.state {
+        "closed" => ("✓", "state resolved", "closed"),
+        "open" => ("✕", "state open", "open"),
+        _ => ("◐", "state half", "half open"),
+    };
+    html! { span class=(class) { span aria-hidden="true" { (mark) } " " (word) } }
 }
 
 pub(crate) fn screen(breakers: &[Breaker], now: i64) -> Markup {
     let mut sorted: Vec<&Breaker> = breakers.iter().collect();
-    sorted.sort_by_key(|breaker| (!breaker.is_open(), std::cmp::Reverse(breaker.since)));
+    sorted.sort_by_key(|breaker| (!is_open(breaker), std::cmp::Reverse(breaker.since)));
     html! {
         h1 { "Breakers" }
         @if sorted.is_empty() {
@@ -66,6 +46,7 @@ pub(crate) fn screen(breakers: &[Breaker], now: i64) -> Markup {
                     th scope="col" { "State" }
                     th scope="col" { "Since" }
                     th scope="col" { "Tried again" }
+                    th.number scope="col" { "Opened" }
                     th scope="col" { "Why" }
                     th scope="col" { "Told by" }
                 } }
@@ -84,9 +65,10 @@ fn row(breaker: &Breaker, now: i64) -> Markup {
     html! {
         tr {
             th scope="row" { span.tool { (visible(&name)) } }
-            td data-label="State" { (breaker.mark()) }
+            td data-label="State" { (mark(breaker)) }
             td data-label="Since" { (when(breaker.since, now)) }
             td data-label="Tried again" { @match breaker.until { Some(at) => (when(at, now)), None => "–" } }
+            td.number data-label="Opened" { (several(breaker.opened, "time", "times")) }
             td data-label="Why" { @if breaker.why.is_empty() { "–" } @else { (visible(&breaker.why)) } }
             td data-label="Told by" { (visible(&breaker.node)) }
         }

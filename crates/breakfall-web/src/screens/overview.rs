@@ -1,10 +1,12 @@
 //! Everything at a glance: how much is called, what fails, what was recovered, and where to look
 //! first.
 
-use breakfall_store::{Error, Found, Order, Recovery, Search, Span, State, Step, Store, ToolRow};
+use breakfall_store::{
+    Breaker, Error, Found, Order, Recovery, Search, Span, State, Step, Store, ToolRow,
+};
 use maud::{Markup, html};
 
-use super::breakers::{self, Breaker};
+use super::breakers::is_open;
 use super::groups::table;
 use super::{empty, tools};
 use crate::asked::{Asked, Window};
@@ -41,7 +43,7 @@ impl Seen {
             recovery: store.recovery(since).await?,
             open: store.search(&search, now).await?,
             tools: store.tools(since).await?,
-            breakers: breakers::all(store).await?,
+            breakers: store.breakers(now).await?,
             lost: store.lost().await?,
             now,
         })
@@ -82,7 +84,7 @@ pub(crate) fn screen(seen: &Seen, asked: &Asked) -> Markup {
 }
 
 fn tiles(seen: &Seen, all: &Span) -> Markup {
-    let open = seen.breakers.iter().filter(|breaker| breaker.is_open()).count() as u64;
+    let open = seen.breakers.iter().filter(|breaker| is_open(breaker)).count() as u64;
     let saved = all.by_retry.saturating_add(all.substituted);
     html! {
         dl.tiles {

@@ -1,9 +1,9 @@
 //! What became of the calls of each tool.
 
-use breakfall_store::ToolRow;
+use breakfall_store::{Breaker, ToolRow};
 use maud::{Markup, html};
 
-use super::breakers::Breaker;
+use super::breakers::{is_of, is_open, mark};
 use super::empty;
 use crate::asked::Asked;
 use crate::words::{kind, number, percent, seconds, share, tool};
@@ -63,7 +63,10 @@ fn row(row: &ToolRow, breakers: &[Breaker], asked: &Asked) -> Markup {
         state: None,
         ..Asked::of("")
     };
-    let breaker = breakers.iter().find(|breaker| breaker.is_of(&row.upstream, &row.tool));
+    // Several processes may have one each: an open one is told first, and one of the tool's own.
+    let of = |breaker: &&Breaker| is_of(breaker, &row.upstream, &row.tool);
+    let first = |breaker: &&Breaker| (!is_open(breaker), breaker.tool.is_empty());
+    let breaker = breakers.iter().filter(of).min_by_key(first);
     let kinds: Vec<String> = row
         .kinds
         .iter()
@@ -84,7 +87,7 @@ fn row(row: &ToolRow, breakers: &[Breaker], asked: &Asked) -> Markup {
             td.number data-label="Saved" { (number(row.by_retry.saturating_add(row.substituted))) }
             td.number data-label="Half within" { (row.p50.map_or("–".to_owned(), seconds)) }
             td.number data-label="99 of 100 within" { (row.p99.map_or("–".to_owned(), seconds)) }
-            td data-label="Breaker" { @match breaker { Some(breaker) => (breaker.mark()), None => "–" } }
+            td data-label="Breaker" { @match breaker { Some(breaker) => (mark(breaker)), None => "–" } }
         }
     }
 }
