@@ -43,9 +43,9 @@
       if (part.innerHTML === fresh.innerHTML || isBusy(part)) return;
       const at = part.contains(document.activeElement) ? document.activeElement : null;
       const place = at && (at.id ? `#${CSS.escape(at.id)}` : at.href ? `a[href="${CSS.escape(at.getAttribute("href"))}"]` : null);
-      const opened = [...part.querySelectorAll("details[open]")].map((one) => one.id);
+      const folded = [...part.querySelectorAll("details[id]")].map((one) => [one.id, one.open]);
       part.replaceChildren(...fresh.childNodes);
-      for (const id of opened) byId(id)?.setAttribute("open", "");
+      for (const [id, open] of folded) byId(id)?.toggleAttribute("open", open);
       if (place) part.querySelector(place)?.focus({ preventScroll: true });
     };
     const refresh = async () => {

@@ -45,7 +45,7 @@ pub(crate) fn screen(
                 p { "None is kept any more: samples are deleted before counts are." }
             } @else {
                 p.quiet { "The newest " (samples.len()) ", without secrets." }
-                @for (at, one) in samples.iter().enumerate() { (sample::article(one, at, now)) }
+                @for (at, one) in samples.iter().enumerate() { (sample::drawn(one, at, now)) }
             }
         }
         p { a href=(of_tool.at("/groups")) { "All failures of this tool" } }

@@ -6,7 +6,6 @@ use breakfall_store::{
 };
 use maud::{Markup, html};
 
-use super::breakers::is_open;
 use super::groups::table;
 use super::{empty, tools};
 use crate::asked::{Asked, Window};
@@ -84,7 +83,7 @@ pub(crate) fn screen(seen: &Seen, asked: &Asked) -> Markup {
 }
 
 fn tiles(seen: &Seen, all: &Span) -> Markup {
-    let open = seen.breakers.iter().filter(|breaker| is_open(breaker)).count() as u64;
+    let open = seen.breakers.iter().filter(|breaker| breaker.state == "open").count() as u64;
     let saved = all.by_retry.saturating_add(all.substituted);
     html! {
         dl.tiles {

@@ -57,7 +57,7 @@ pub(crate) fn calls(run: &str, calls: &[Sample], most: u32, now: i64) -> Markup 
             }))
         } @else {
             p.quiet { (number(calls.len().min(most as usize) as u64)) " calls, " (number(failed as u64)) " with a failure." }
-            ol.calls {
+            ol.steps {
                 @for call in calls.iter().take(most as usize) { (step(call, now)) }
             }
             @if calls.len() > most as usize { p.quiet { "… and more: only the first " (most) " are shown." } }

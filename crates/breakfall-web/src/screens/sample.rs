@@ -11,12 +11,13 @@ use crate::words::{kind, moment, seconds, several, visible};
 /// How many attempts and causes are shown.
 const SHOWN: usize = 20;
 
-pub(crate) fn article(sample: &Sample, at: usize, now: i64) -> Markup {
+/// A sample that can be opened; the newest is open already.
+pub(crate) fn drawn(sample: &Sample, at: usize, now: i64) -> Markup {
     let body = &sample.body;
     let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
     html! {
-        article.sample aria-labelledby=(format!("sample-{at}")) {
-            h3 id=(format!("sample-{at}")) { (moment(sample.at)) " " span.quiet { "(" (when(sample.at, now)) ")" } }
+        details.sample id=(format!("sample-{at}")) open[at == 0] {
+            summary { h3 { (moment(sample.at)) " " span.quiet { (when(sample.at, now)) } } }
             div.beside {
                 div {
                     h4 { "What the model was told" }
