@@ -125,11 +125,11 @@
     // Actions say that they come from here.
     document.addEventListener("submit", async (event) => {
       const form = event.target;
-      if (!form.dataset.action) return;
+      if (!form.dataset.csrf) return;
       event.preventDefault();
-      const response = await fetch(form.action, {
+      const response = await fetch(form.getAttribute("action"), {
         method: "POST",
-        headers: { "x-breakfall-action": form.dataset.action },
+        headers: { "x-breakfall-csrf": form.dataset.csrf },
         body: new URLSearchParams(new FormData(form)),
       }).catch(() => null);
       if (!response || !response.ok) {

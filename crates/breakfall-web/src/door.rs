@@ -20,7 +20,7 @@ use crate::screens::notice;
 use crate::token::Token;
 
 /// The header in which a script of ours says that it is one.
-pub(crate) const ACTION: HeaderName = HeaderName::from_static("x-breakfall-action");
+pub(crate) const CSRF: HeaderName = HeaderName::from_static("x-breakfall-csrf");
 
 /// What a browser may load and do: what is ours.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -34,7 +34,7 @@ pub(crate) struct Door {
     names: Vec<String>,
     token: Token,
     session: String,
-    action: String,
+    csrf: String,
     cookie: String,
     is_encrypted: bool,
 }
@@ -62,7 +62,7 @@ impl Door {
             ip: address.ip(),
             names,
             session: token.session(),
-            action: token.action(),
+            csrf: token.csrf(),
             token,
             cookie: format!("{prefix}breakfall-{}", address.port()),
             is_encrypted,
@@ -70,13 +70,13 @@ impl Door {
     }
 
     /// What the forms of our pages carry.
-    pub(crate) fn action(&self) -> &str {
-        &self.action
+    pub(crate) fn csrf(&self) -> &str {
+        &self.csrf
     }
 
     /// Whether an action comes from a page of ours.
-    pub(crate) fn is_action(&self, shown: &str) -> bool {
-        is_same(shown.as_bytes(), self.action.as_bytes())
+    pub(crate) fn is_from_us(&self, shown: &str) -> bool {
+        is_same(shown.as_bytes(), self.csrf.as_bytes())
     }
 
     pub(crate) fn opens(&self, token: &str) -> bool {

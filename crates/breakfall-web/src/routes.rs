@@ -16,7 +16,7 @@ use maud::Markup;
 
 use crate::asked::{Asked, decoded, pairs, state};
 use crate::assets::asset;
-use crate::door::{ACTION, Door, Key, guarded};
+use crate::door::{CSRF, Door, Key, guarded};
 use crate::live::Live;
 use crate::page::Metrics;
 use crate::screens::{breakers, frame, group, groups, notice, overview, runs, tools};
@@ -148,7 +148,7 @@ async fn group_screen(
                 }
                 [one] => {
                     let samples = store.samples(one, SAMPLES).await?;
-                    Ok(group::screen(one, &samples, &asked, site.door.action(), now))
+                    Ok(group::screen(one, &samples, &asked, site.door.csrf(), now))
                 }
                 several => Ok(groups::several(several, &name, &asked, now)),
             }
@@ -232,10 +232,10 @@ async fn change(
     let field = |wanted: &str| {
         pairs(&body).find(|(name, _)| *name == wanted).map(|(_, value)| decoded(value))
     };
-    let said = text(&headers, &ACTION).map(ToOwned::to_owned);
+    let said = text(&headers, &CSRF).map(ToOwned::to_owned);
     let by_script = said.is_some();
-    let shown = said.or_else(|| field("action"));
-    if key == Key::Cookie && !shown.is_some_and(|shown| site.door.is_action(&shown)) {
+    let shown = said.or_else(|| field("csrf"));
+    if key == Key::Cookie && !shown.is_some_and(|shown| site.door.is_from_us(&shown)) {
         let words = "This did not come from a page of ours. Reload the page and try again.";
         return notice::refusal(StatusCode::FORBIDDEN, words);
     }

@@ -62,8 +62,8 @@ impl Token {
     }
 
     /// What an action must show: only a page of ours can know it.
-    pub(crate) fn action(&self) -> String {
-        self.derived("action")
+    pub(crate) fn csrf(&self) -> String {
+        self.derived("csrf")
     }
 
     fn derived(&self, purpose: &str) -> String {
@@ -95,7 +95,7 @@ mod tests {
         let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
         assert_ne!(one.text(), other.text());
         assert_eq!(one.text().len(), 64);
-        assert_ne!(one.session(), one.action());
+        assert_ne!(one.session(), one.csrf());
         assert!(one.is(one.text()) && !one.is(other.text()) && !one.is(&one.session()));
         assert_eq!(format!("{one:?}"), "Token(…)");
     }

@@ -1,10 +1,11 @@
 //! How much is taken from clients, and what a connection is to the guard.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use breakfall_http::Bounds;
+
+use crate::origin::run_of_a;
 
 /// So many connections at once, and no long silence in any.
 pub(super) const BOUNDS: Bounds =
@@ -16,7 +17,6 @@ pub(super) struct Run(pub(super) Arc<str>);
 
 impl Run {
     pub(super) fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self(format!("connection {}", NEXT.fetch_add(1, Ordering::Relaxed)).into())
+        Self(run_of_a("connection"))
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn screen(
     group: &Group,
     samples: &[Sample],
     asked: &Asked,
-    action: &str,
+    csrf: &str,
     now: i64,
 ) -> Markup {
     let of_tool = Asked {
@@ -35,7 +35,7 @@ pub(crate) fn screen(
         p.template { (visible(&group.template)) }
         div.act {
             (state(group.state))
-            (actions(group, action))
+            (actions(group, csrf))
         }
         (facts(group, asked, now))
         (bars("Each hour of the last 24", "hours", "failed", &hours, false))
@@ -53,7 +53,7 @@ pub(crate) fn screen(
 }
 
 /// What can be done: forms, which work without a script.
-fn actions(group: &Group, action: &str) -> Markup {
+fn actions(group: &Group, csrf: &str) -> Markup {
     let offered: &[(State, &str)] = match group.state {
         State::Open => &[(State::Resolved, "Resolve"), (State::Ignored, "Ignore")],
         State::Resolved => &[(State::Open, "Reopen"), (State::Ignored, "Ignore")],
@@ -61,8 +61,8 @@ fn actions(group: &Group, action: &str) -> Markup {
     };
     html! {
         @for (state, words) in offered {
-            form method="post" action=(format!("/groups/{}/state", group.fingerprint)) data-action=(action) {
-                input type="hidden" name="action" value=(action);
+            form method="post" action=(format!("/groups/{}/state", group.fingerprint)) data-csrf=(csrf) {
+                input type="hidden" name="csrf" value=(csrf);
                 input type="hidden" name="state" value=(state.name());
                 button id=(format!("to-{}", state.name())) { (words) }
             }

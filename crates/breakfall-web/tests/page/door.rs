@@ -140,22 +140,22 @@ async fn an_action_needs_more_than_the_cookie() {
     let path = format!("/groups/{}", fingerprint(&list));
     let post = format!("POST {path}/state");
     let detail = page.see(&path).await.body;
-    let action = detail.split("name=\"action\" value=\"").nth(1).unwrap();
-    let action = action.split('"').next().unwrap().to_owned();
+    let csrf = detail.split("name=\"csrf\" value=\"").nth(1).unwrap();
+    let csrf = csrf.split('"').next().unwrap().to_owned();
 
-    for body in ["state=resolved", "state=resolved&action=", "state=resolved&action=00"] {
+    for body in ["state=resolved", "state=resolved&csrf=", "state=resolved&csrf=00"] {
         assert_eq!(page.ask(&post, &[&cookie], body).await.status, 403, "{body}");
     }
-    let good = format!("state=resolved&action={action}");
+    let good = format!("state=resolved&csrf={csrf}");
     assert_eq!(page.ask(&post, &[], &good).await.status, 401);
     assert_eq!(page.ask(&post, &[&cookie, "Origin: null"], &good).await.status, 403);
     assert!(page.see(&path).await.body.contains("</span> open</span>"));
 
-    let header = format!("X-Breakfall-Action: {action}");
+    let header = format!("X-Breakfall-Csrf: {csrf}");
     assert_eq!(page.ask(&post, &[&cookie, &header], "state=resolved").await.status, 204);
     assert!(page.see(&path).await.body.contains("</span> resolved</span>"));
     assert_eq!(page.see("/groups").await.body.matches("<tr data-group").count(), 0);
-    let answer = page.ask(&post, &[&cookie], &format!("state=ignored&action={action}")).await;
+    let answer = page.ask(&post, &[&cookie], &format!("state=ignored&csrf={csrf}")).await;
     assert_eq!((answer.status, answer.header("location")), (303, Some(path.as_str())));
     let bearer = format!("Authorization: Bearer {}", page.token());
     assert_eq!(page.ask(&post, &[&bearer], "state=open").await.status, 303);

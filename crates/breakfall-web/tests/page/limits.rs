@@ -7,7 +7,7 @@ async fn what_is_too_large_is_refused() {
     let folder = Folder::new();
     let page = page(&folder).await;
     let cookie = page.cookie().await;
-    let body = format!("state=open&action={}", "x".repeat(8 << 10));
+    let body = format!("state=open&csrf={}", "x".repeat(8 << 10));
     assert_eq!(page.ask("POST /groups/x/state", &[&cookie], &body).await.status, 413);
     assert_eq!(page.ask("POST /enter", &[], &body).await.status, 413);
     let long = format!("X-Long: {}", "x".repeat(32 << 10));
