@@ -5,13 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
-use breakfall_store::Store;
 use breakfall_web::{Certificate, Error, Opening, Page, Token};
 use clap::Args;
 use tokio::sync::oneshot;
 
 use crate::failed::Failed;
 use crate::guard::{block_on, told_to_end};
+use crate::place::Place;
 use crate::settings::Settings;
 
 /// Where the token is that somebody chose.
@@ -39,9 +39,8 @@ pub(crate) struct Dashboard {
     /// everything, the token too
     #[arg(long)]
     insecure: bool,
-    /// The store: a file or `postgres://…`
-    #[arg(long, value_name = "PLACE")]
-    store: Option<String>,
+    #[command(flatten)]
+    place: Place,
     #[command(flatten)]
     settings: Settings,
 }
@@ -55,7 +54,7 @@ impl Dashboard {
             .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
             .init();
         let local = || SocketAddr::from((Ipv4Addr::LOCALHOST, self.port.unwrap_or(0)));
-        let mut opening = Opening::new(store(self.store, &self.settings)?, token()?);
+        let mut opening = Opening::new(self.place.place(&self.settings.config()?)?, token()?);
         opening.address = self.listen.unwrap_or_else(local);
         opening.certificate =
             self.tls_cert.zip(self.tls_key).map(|(chain, key)| Certificate { chain, key });
@@ -87,7 +86,7 @@ impl Beside {
             return Err(Failed::new(format!("`--dashboard {address}` can be reached by others"))
                 .hint("take an address of this machine, or run `breakfall dashboard --listen` beside the guard"));
         }
-        let mut opening = Opening::new(store(None, settings)?, token()?);
+        let mut opening = Opening::new(Place::default().place(&settings.config()?)?, token()?);
         opening.address = address;
         let (told, listening) = std::sync::mpsc::channel();
         let (end, ended) = oneshot::channel::<()>();
@@ -128,15 +127,6 @@ fn token() -> Result<Token, Failed> {
     };
     token.map_err(|error| {
         Failed::of(&error).hint("unset BREAKFALL_DASHBOARD_TOKEN to have a random token")
-    })
-}
-
-/// Where the store is: as it is said, else where guards keep what their calls come to.
-fn store(said: Option<String>, settings: &Settings) -> Result<String, Failed> {
-    let config = settings.config()?;
-    said.or_else(|| Store::place(&config)).ok_or_else(|| {
-        Failed::new("there is no store: nothing is kept")
-            .hint("take `keep = false` out of `[store]`, or name a store with `--store PLACE`")
     })
 }
 

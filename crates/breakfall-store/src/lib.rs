@@ -27,7 +27,7 @@ pub use error::Error;
 pub use keeper::{Keeper, Keeping};
 pub use place::default_file;
 pub use read::{
-    Breaker, Choice, Found, Group, Marker, Order, Recovery, RunRow, Sample, Search, Seen, Span,
-    State, Step, Store, ToolRow,
+    Breaker, Choice, Group, Groups, Known, Marker, Moment, Recovery, RunRow, Sample, Seen, Sort,
+    Span, State, Step, Store, Tail, Timeline, ToolRow, Wanted,
 };
 pub use sweep::Keep;

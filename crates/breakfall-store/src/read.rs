@@ -1,10 +1,15 @@
 //! What is kept, read again.
 
 mod breakers;
+mod choices;
+mod group;
 mod groups;
 mod overview;
+#[cfg(test)]
+mod plans;
 mod runs;
-mod search;
+mod tail;
+mod timeline;
 mod tools;
 
 use breakfall::{Config, ConfiguredStore};
@@ -12,10 +17,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakers::Breaker;
-pub use groups::{Group, Recovery, State};
+pub use choices::Choice;
+pub use group::{Group, Recovery, State};
+pub use groups::{Groups, Known, Sort, Wanted};
 pub use overview::{Marker, Seen, Span, Step};
 pub use runs::RunRow;
-pub use search::{Choice, Found, Order, Search};
+pub use tail::Tail;
+pub use timeline::{Moment, Timeline};
 pub use tools::ToolRow;
 
 use crate::backend::{Backend, Place, on};
@@ -23,7 +31,6 @@ use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::place::default_file;
 use crate::sweep::Keep;
-use overview::hour_of;
 
 /// A database of records.
 #[derive(Clone, Debug)]
@@ -65,12 +72,24 @@ impl Store {
         Ok(Self { backend })
     }
 
-    /// Opens a database to read it, or tells that there is none yet.
-    pub async fn open_if_there(place: &str) -> Result<Option<Self>, Error> {
-        match Place::parse(place)? {
-            Place::File(file) if !file.exists() => Ok(None),
-            _ => Self::open(place).await.map(Some),
+    /// Opens a database to read it, where anything was kept in it yet.
+    pub async fn find(place: &str) -> Result<Option<Self>, Error> {
+        let place = Place::parse(place)?;
+        if let Place::File(file) = &place
+            && !file.try_exists().unwrap_or(true)
+        {
+            return Ok(None);
         }
+        let backend = Backend::open_to_read(&place).await?;
+        let has_tables = match &backend {
+            Backend::Sqlite(pool) => sqlx::query(TABLES)
+                .fetch_optional(pool)
+                .await
+                .map_err(Error::of("opening the file"))?
+                .is_some(),
+            Backend::Postgres(_) => true,
+        };
+        Ok(has_tables.then_some(Self { backend }))
     }
 
     /// Keeps records in a database that need not be there yet.
@@ -156,6 +175,9 @@ fn place_of(store: &ConfiguredStore) -> Option<String> {
 }
 
 type SampleRow = (i64, i64, String, Option<String>, String, String, String, String, i64, String);
+
+/// The table that is made last.
+const TABLES: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'facts'";
 
 const SAMPLES: &str = "\
 SELECT at, took, node, run, call, upstream, tool, ending, attempts, body FROM records

@@ -1,6 +1,6 @@
 //! What an address asks for: pairs, decoded; and addresses that ask for it again.
 
-use breakfall_store::{Order, Search, State};
+use breakfall_store::{Sort, State, Wanted};
 
 /// How many groups a screen has.
 pub(crate) const PAGE: u32 = 50;
@@ -98,7 +98,7 @@ pub(crate) struct Asked {
     pub(crate) tool: String,
     pub(crate) kind: String,
     pub(crate) state: Option<State>,
-    pub(crate) order: Order,
+    pub(crate) sort: Sort,
     pub(crate) page: u32,
     pub(crate) run: String,
 }
@@ -118,7 +118,7 @@ impl Asked {
                 "tool" => asked.tool = value,
                 "kind" => asked.kind = value,
                 "state" => asked.state = state(&value),
-                "sort" => asked.order = order(&value),
+                "sort" => asked.sort = sort(&value),
                 "page" => asked.page = value.parse().unwrap_or(1).clamp(1, 10_000),
                 "run" => asked.run = value,
                 _ => {}
@@ -131,18 +131,18 @@ impl Asked {
         now - self.window.millis()
     }
 
-    pub(crate) fn search(&self, now: i64) -> Search {
-        Search {
+    pub(crate) fn wanted(&self, now: i64) -> Wanted {
+        let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        Wanted {
             since: self.since(now),
-            text: self.text.clone(),
-            upstream: self.upstream.clone(),
-            tool: self.tool.clone(),
-            kind: self.kind.clone(),
             state: self.state,
-            order: self.order,
+            upstream: some(&self.upstream),
+            tool: some(&self.tool),
+            kind: some(&self.kind),
+            text: some(&self.text),
+            sort: self.sort,
             from: (self.page - 1) * PAGE,
             most: PAGE,
-            ..Search::default()
         }
     }
 
@@ -163,7 +163,7 @@ impl Asked {
             ("tool", &self.tool, ""),
             ("kind", &self.kind, ""),
             ("state", state, State::Open.name()),
-            ("sort", sort_name(self.order), sort_name(Order::default())),
+            ("sort", sort_name(self.sort), sort_name(Sort::default())),
             ("page", &page, "1"),
             ("run", &self.run, ""),
         ];
@@ -181,20 +181,19 @@ pub(crate) fn state(name: &str) -> Option<State> {
     [State::Open, State::Resolved, State::Ignored].into_iter().find(|state| state.name() == name)
 }
 
-pub(crate) const ORDERS: [Order; 4] =
-    [Order::Count, Order::Share, Order::LastSeen, Order::FirstSeen];
+pub(crate) const SORTS: [Sort; 4] = [Sort::Count, Sort::Rate, Sort::Last, Sort::New];
 
-pub(crate) const fn sort_name(order: Order) -> &'static str {
-    match order {
-        Order::Count => "count",
-        Order::Share => "share",
-        Order::LastSeen => "last",
-        Order::FirstSeen => "new",
+pub(crate) const fn sort_name(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Count => "count",
+        Sort::Rate => "share",
+        Sort::Last => "last",
+        Sort::New => "new",
     }
 }
 
-fn order(name: &str) -> Order {
-    ORDERS.into_iter().find(|order| sort_name(*order) == name).unwrap_or_default()
+fn sort(name: &str) -> Sort {
+    SORTS.into_iter().find(|sort| sort_name(*sort) == name).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -208,7 +207,7 @@ mod tests {
             text: "50% & more?".into(),
             tool: "räd/file".into(),
             state: None,
-            order: Order::Share,
+            sort: Sort::Rate,
             page: 3,
             ..Asked::default()
         };
@@ -225,7 +224,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_not_asked_for() {
         let asked = Asked::of("page=-1&window=9y&sort=x&state=%zz&q=%ff+%4&&=&nonsense");
-        assert_eq!((asked.page, asked.window, asked.order), (1, Window::Day, Order::Count));
+        assert_eq!((asked.page, asked.window, asked.sort), (1, Window::Day, Sort::Count));
         assert_eq!((asked.state, asked.text.as_str()), (None, "\u{fffd} %4"));
         assert_eq!(Asked::of(&format!("q={}", "x".repeat(100_000))).text.len(), LONGEST);
         assert_eq!(Asked::of("page=99999999999").page, 1);

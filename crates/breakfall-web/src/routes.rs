@@ -11,7 +11,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use breakfall_http::text;
-use breakfall_store::{Error, Group, Search, Store};
+use breakfall_store::{Error, Store};
 use maud::Markup;
 
 use crate::asked::{Asked, decoded, pairs, state};
@@ -107,28 +107,11 @@ async fn groups_screen((State(site), RawQuery(query)): Asking) -> Response {
     let asked = Asked::of(query.as_deref().unwrap_or_default());
     site.show(&asked, frame::Place::Groups, async |store| {
         let now = now();
-        let found = store.search(&asked.search(now), now).await?;
+        let found = store.list(&asked.wanted(now), now).await?;
         let choices = store.choices(asked.since(now), 1_000).await?;
         Ok(groups::screen(&found, &choices, &asked, now))
     })
     .await
-}
-
-/// The groups of a name: one, unless a reference has several.
-async fn named(store: &Store, name: &str, asked: &Asked, now: i64) -> Result<Vec<Group>, Error> {
-    let search = Search { name: name.to_owned(), most: 50, ..Search::default() };
-    let mut groups = store.search(&search, now).await?.groups;
-    // How often in the time that is looked at: the same search, with a beginning.
-    let recent = Search { since: asked.since(now), ..search };
-    for seen in store.search(&recent, now).await?.groups {
-        if let Some(group) = groups.iter_mut().find(|it| it.fingerprint == seen.fingerprint) {
-            *group = seen;
-        }
-    }
-    for group in groups.iter_mut().filter(|group| group.last_seen < asked.since(now)) {
-        (group.count, group.calls) = (0, 0);
-    }
-    Ok(groups)
 }
 
 async fn group_screen(
@@ -140,7 +123,7 @@ async fn group_screen(
     let mut response = site
         .show(&asked, frame::Place::Group, async |store| {
             let now = now();
-            let groups = named(store, &name, &asked, now).await?;
+            let groups = store.named(&name, now).await?;
             match groups.as_slice() {
                 [] => {
                     is_there = false;
@@ -245,8 +228,7 @@ async fn change(
     };
     let changed = async {
         let Some(store) = site.shelf.store().await? else { return Ok(None) };
-        let search = Search { name, most: 2, ..Search::default() };
-        let groups = store.search(&search, now()).await?.groups;
+        let groups = store.named(&name, now()).await?;
         // A reference may stand for several: which one was meant cannot be known.
         let [group] = groups.as_slice() else { return Ok(None) };
         store.set_state(group, state, now()).await?;

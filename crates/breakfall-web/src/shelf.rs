@@ -18,7 +18,7 @@ impl Shelf {
     pub(crate) async fn store(&self) -> Result<Option<Store>, Error> {
         let mut opened = self.opened.lock().await;
         if opened.is_none() {
-            *opened = Store::open_if_there(&self.place).await?;
+            *opened = Store::find(&self.place).await?;
         }
         Ok(opened.clone())
     }

@@ -1,4 +1,5 @@
-//! Failures that are one, how often they were, and whether somebody has to look at them.
+//! Which groups there are, how often they were, and whether somebody has to look at them. Nothing
+//! here reads records: there may be millions.
 
 use std::collections::HashMap;
 
@@ -6,86 +7,94 @@ use serde::Serialize;
 use sqlx::Row;
 
 use super::Store;
+use super::group::{Group, Recovery, State};
 use crate::backend::on;
 use crate::batch::HOUR;
 use crate::error::Error;
-use crate::recovery::interval;
 
 /// How many hours a sparkline shows.
 const SPARKLINE: i64 = 24;
 
-/// Whether somebody still has to look at a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// It is there.
-    Open,
-    /// It was mended; it opens again when it comes back.
-    Resolved,
-    /// Nobody wants to hear of it.
-    Ignored,
+/// How far back the counts of a group that was asked for by name go.
+const WEEK: i64 = 7 * 24 * HOUR;
+
+/// How many groups are listed at most.
+const MOST: u32 = 1000;
+
+/// Which groups are wanted, and in which order.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Seen since then, in milliseconds since 1970. Counts begin with the hour.
+    pub since: i64,
+    /// Only those of a state.
+    pub state: Option<State>,
+    /// Only those of an upstream.
+    pub upstream: Option<String>,
+    /// Only those of a tool.
+    pub tool: Option<String>,
+    /// Only those of a kind.
+    pub kind: Option<String>,
+    /// Only those whose message, tool or upstream has this text.
+    pub text: Option<String>,
+    /// Which come first.
+    pub sort: Sort,
+    /// How many are passed over first.
+    pub from: u32,
+    /// How many, at most a thousand.
+    pub most: u32,
 }
 
-/// Failures that are one: the same upstream, tool, kind and message, what differs from call to call
-/// aside.
-#[derive(Clone, Debug, Serialize)]
+/// Which groups come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// The most frequent.
+    #[default]
+    Count,
+    /// Those that are most of their tool's calls.
+    Rate,
+    /// Those that were seen last.
+    Last,
+    /// Those that were seen for the first time last.
+    New,
+}
+
+/// Groups that were found.
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
-pub struct Group {
-    #[serde(skip)]
-    pub(super) id: i64,
-    /// A reference by which the model and the log know it.
+pub struct Groups {
+    /// How many there are, also beyond those that were asked for.
+    pub found: u64,
+    /// The groups.
+    pub groups: Vec<Group>,
+}
+
+/// A reference that the model was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Known {
+    /// The reference.
     pub reference: String,
-    /// Its name, the same in every database.
-    pub fingerprint: String,
-    /// The upstream; empty for a tool of the program's own.
-    pub upstream: String,
     /// The tool.
     pub tool: String,
     /// The kind.
     pub kind: String,
-    /// The message, with what differs masked.
-    pub template: String,
-    /// When it was first seen, in milliseconds since 1970.
-    pub first_seen: i64,
-    /// When it was last seen.
-    pub last_seen: i64,
-    /// How often, in the time that was asked for.
-    pub count: u64,
-    /// How often in all.
-    pub all: u64,
-    /// How many runs it was seen in.
-    pub runs: u64,
-    /// Of how many calls of the tool, in the time that was asked for.
-    pub calls: u64,
-    /// Whether somebody has to look at it.
-    pub state: State,
-    /// How often it came back after it was resolved.
-    pub returned: u64,
-    /// How its runs went on.
-    pub recovery: Recovery,
-    /// How often in each of the last 24 hours, the newest last.
-    pub hours: Vec<u64>,
 }
 
-/// How runs went on after failures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Recovery {
-    /// The model called the tool again, and it worked.
-    pub by_model: u64,
-    /// A substitute answered.
-    pub by_fallback: u64,
-    /// Nothing worked within five calls.
-    pub by_nobody: u64,
-    /// Nobody knows.
-    pub unknown: u64,
-}
-
-impl Recovery {
-    /// The share that recovered, and where the true one lies nineteen times of twenty.
-    pub fn share(&self) -> Option<(f64, f64, f64)> {
-        let recovered = self.by_model + self.by_fallback;
-        interval(recovered, recovered + self.by_nobody)
+impl Wanted {
+    /// All groups that were seen since a moment, the most frequent first.
+    pub fn since(since: i64) -> Self {
+        let (state, upstream, tool, kind, text) = (None, None, None, None, None);
+        Self {
+            since,
+            state,
+            upstream,
+            tool,
+            kind,
+            text,
+            sort: Sort::default(),
+            from: 0,
+            most: MOST,
+        }
     }
 }
 
@@ -94,6 +103,7 @@ macro_rules! group {
     ($row:ident) => {{
         let text = |name: &str| $row.try_get::<String, _>(name);
         let count = |name: &str| $row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+        let (counted, calls) = (count("counted")?, count("calls")?);
         Group {
             id: $row.try_get("id")?,
             reference: text("reference")?,
@@ -104,10 +114,11 @@ macro_rules! group {
             template: text("template")?,
             first_seen: $row.try_get("first_seen")?,
             last_seen: $row.try_get("last_seen")?,
-            count: count("counted")?,
+            count: counted,
             all: count("count")?,
             runs: count("runs")?,
-            calls: 0,
+            calls,
+            rate: Group::rate_of(counted, calls),
             state: State::of(&text("state")?),
             returned: count("returned")?,
             recovery: Recovery {
@@ -121,69 +132,98 @@ macro_rules! group {
     }};
 }
 
-pub(super) use group;
-
 impl Store {
     /// The groups seen since a moment, the most frequent first.
     pub async fn groups(&self, since: i64, now: i64) -> Result<Vec<Group>, Error> {
-        let since_hour = since - since.rem_euclid(HOUR);
-        let mut groups: Vec<Group> = on!(&self.backend, pool => sqlx::query(GROUPS)
-            .bind(since_hour)
+        Ok(self.list(&Wanted::since(since), now).await?.groups)
+    }
+
+    /// The groups that are wanted.
+    pub async fn list(&self, wanted: &Wanted, now: i64) -> Result<Groups, Error> {
+        let text = |wanted: &Option<String>| wanted.clone().unwrap_or_default();
+        let (found, mut groups): (u64, Vec<Group>) = on!(&self.backend, pool => sqlx::query(list(wanted.sort))
+                .bind(hour(wanted.since))
+                .bind(wanted.state.map_or("", State::name))
+                .bind(text(&wanted.upstream))
+                .bind(text(&wanted.tool))
+                .bind(text(&wanted.kind))
+                .bind(i64::from(wanted.most.min(MOST)))
+                .bind(pattern(wanted.text.as_deref().unwrap_or_default()))
+                .bind(i64::from(wanted.from))
+                .fetch_all(pool)
+                .await
+                .and_then(|rows| {
+                    let found = rows.first().map_or(Ok(0), |row| row.try_get::<i64, _>("found"))?;
+                    let groups: Result<_, sqlx::Error> = rows.iter().map(|row| Ok(group!(row))).collect();
+                    Ok((found.unsigned_abs(), groups?))
+                })
+                .map_err(Error::of("reading groups"))?);
+        let first = first_hour(now);
+        let hours: Vec<(i64, i64, i64)> = on!(&self.backend, pool => sqlx::query_as(HOURS)
+            .bind(first)
+            .fetch_all(pool)
+            .await
+            .map_err(Error::of("reading hours"))?);
+        let mut by_group: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
+        for (group, at, count) in hours {
+            by_group.entry(group).or_default().push((at, count));
+        }
+        for group in &mut groups {
+            group.hours = sparkline(&by_group.remove(&group.id).unwrap_or_default(), first);
+        }
+        Ok(Groups { found, groups })
+    }
+
+    /// The groups that a reference, a fingerprint or the beginning of one names, with the counts of
+    /// the last seven days.
+    pub async fn named(&self, name: &str, now: i64) -> Result<Vec<Group>, Error> {
+        let named = self.by_name(NAMED, name, now).await?;
+        // Nothing that could mean more than itself gets into the pattern.
+        let is_beginning =
+            name.len() > 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        if named.is_empty() && is_beginning {
+            return self.by_name(BEGUN, name, now).await;
+        }
+        Ok(named)
+    }
+
+    async fn by_name(
+        &self,
+        statement: &'static str,
+        name: &str,
+        now: i64,
+    ) -> Result<Vec<Group>, Error> {
+        let mut groups: Vec<Group> = on!(&self.backend, pool => sqlx::query(statement)
+            .bind(hour(now - WEEK))
+            .bind(name)
             .fetch_all(pool)
             .await
             .and_then(|rows| rows.iter().map(|row| Ok(group!(row))).collect())
-            .map_err(Error::of("reading groups"))?);
-        let calls = self.calls(since_hour).await?;
+            .map_err(Error::of("looking for a group"))?);
+        let first = first_hour(now);
         for group in &mut groups {
-            let of =
-                |tool: &&(String, String, i64)| tool.0 == group.upstream && tool.1 == group.tool;
-            group.calls = calls.iter().find(of).map_or(0, |tool| tool.2.unsigned_abs());
-        }
-        let first = now - now.rem_euclid(HOUR) - (SPARKLINE - 1) * HOUR;
-        let hours: Vec<(i64, i64, i64)> = on!(&self.backend, pool => sqlx::query_as(
-            "SELECT group_id, at, count FROM group_hours WHERE at >= $1",
-        )
-        .bind(first)
-        .fetch_all(pool)
-        .await
-        .map_err(Error::of("reading hours"))?);
-        let mut by_group: HashMap<i64, Vec<u64>> = HashMap::new();
-        for (group, at, count) in hours {
-            let place = usize::try_from((at - first) / HOUR).unwrap_or_default();
-            let hours = by_group.entry(group).or_insert_with(|| vec![0; 24]);
-            if let Some(hour) = hours.get_mut(place) {
-                *hour = count.unsigned_abs();
-            }
-        }
-        for group in &mut groups {
-            group.hours = by_group.remove(&group.id).unwrap_or_else(|| vec![0; 24]);
+            let hours: Vec<(i64, i64)> = on!(&self.backend, pool => sqlx::query_as(HOURS_OF)
+                .bind(group.id)
+                .bind(first)
+                .fetch_all(pool)
+                .await
+                .map_err(Error::of("reading hours"))?);
+            group.hours = sparkline(&hours, first);
         }
         Ok(groups)
     }
 
-    async fn calls(&self, since: i64) -> Result<Vec<(String, String, i64)>, Error> {
-        on!(&self.backend, pool => sqlx::query_as(
-            "SELECT upstream, tool, CAST(SUM(count) AS BIGINT) FROM rollups \
-             WHERE size = 'hour' AND what = 'calls' AND at >= $1 GROUP BY upstream, tool",
-        )
-        .bind(since)
-        .fetch_all(pool)
-        .await
-        .map_err(Error::of("reading calls")))
-    }
-
-    /// The groups that a reference or the beginning of a fingerprint names.
-    pub async fn named(&self, name: &str, now: i64) -> Result<Vec<Group>, Error> {
-        let numbers: Vec<(i64,)> = on!(&self.backend, pool => sqlx::query_as(
-            "SELECT group_id FROM refs WHERE reference = $1 \
-             UNION SELECT id FROM groups WHERE fingerprint = $1",
-        )
-        .bind(name)
-        .fetch_all(pool)
-        .await
-        .map_err(Error::of("looking for a group"))?);
-        let all = self.groups(0, now).await?;
-        Ok(all.into_iter().filter(|group| numbers.contains(&(group.id,))).collect())
+    /// References that the model was given, those of the groups seen last first.
+    pub async fn references(&self, most: u32) -> Result<Vec<Known>, Error> {
+        let rows: Vec<(String, String, String)> = on!(&self.backend, pool => {
+            sqlx::query_as(REFERENCES)
+                .bind(i64::from(most))
+                .fetch_all(pool)
+                .await
+                .map_err(Error::of("reading references"))?
+        });
+        let known = |(reference, tool, kind)| Known { reference, tool, kind };
+        Ok(rows.into_iter().map(known).collect())
     }
 
     /// Resolves or ignores a group, or opens it again.
@@ -201,28 +241,119 @@ impl Store {
     }
 }
 
-impl State {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Resolved => "resolved",
-            Self::Ignored => "ignored",
+/// The hour in which a moment lies.
+pub(super) fn hour(at: i64) -> i64 {
+    at - at.rem_euclid(HOUR)
+}
+
+fn first_hour(now: i64) -> i64 {
+    hour(now) - (SPARKLINE - 1) * HOUR
+}
+
+fn sparkline(counted: &[(i64, i64)], first: i64) -> Vec<u64> {
+    let mut hours: Vec<u64> = (0..SPARKLINE).map(|_| 0).collect();
+    for (at, count) in counted {
+        let place = usize::try_from((at - first) / HOUR).unwrap_or(usize::MAX);
+        if let Some(hour) = hours.get_mut(place) {
+            *hour = count.unsigned_abs();
         }
     }
+    hours
+}
 
-    pub(super) fn of(name: &str) -> Self {
-        match name {
-            "resolved" => Self::Resolved,
-            "ignored" => Self::Ignored,
-            _ => Self::Open,
+/// A pattern that finds a text wherever it is, and to the letter.
+fn pattern(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let mut pattern = String::from("%");
+    for letter in text.to_lowercase().chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
         }
+        pattern.push(letter);
+    }
+    pattern + "%"
+}
+
+/// What is read of groups, with their counts since an hour.
+macro_rules! listing {
+    ($order:literal) => {
+        concat!(
+            "WITH counted AS (SELECT group_id, SUM(count) AS n FROM group_hours \
+             WHERE at >= $1 GROUP BY group_id), \
+             called AS (SELECT upstream, tool, SUM(count) AS n FROM rollups \
+             WHERE size = 'hour' AND what = 'calls' AND at >= $1 GROUP BY upstream, tool) \
+             SELECT g.*, CAST(COALESCE(c.n, 0) AS BIGINT) AS counted, \
+             CAST(COALESCE(t.n, 0) AS BIGINT) AS calls, \
+             COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') \
+             AS reference, COUNT(*) OVER () AS found FROM groups g \
+             LEFT JOIN counted c ON c.group_id = g.id \
+             LEFT JOIN called t ON t.upstream = g.upstream AND t.tool = g.tool \
+             WHERE g.last_seen >= $1 AND ($2 = '' OR g.state = $2) \
+             AND ($3 = '' OR g.upstream = $3) AND ($4 = '' OR g.tool = $4) \
+             AND ($5 = '' OR g.kind = $5) \
+             AND ($7 = '' OR lower(g.template) LIKE $7 ESCAPE '\\' \
+             OR lower(g.tool) LIKE $7 ESCAPE '\\' OR lower(g.upstream) LIKE $7 ESCAPE '\\') \
+             ORDER BY ",
+            $order,
+            " LIMIT $6 OFFSET $8"
+        )
+    };
+}
+
+pub(super) fn list(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Count => listing!("counted DESC, g.last_seen DESC, g.id"),
+        // A share of one or two calls says nothing, and comes last.
+        Sort::Rate => listing!(
+            "CASE WHEN t.n >= 3 THEN CAST(c.n AS REAL) / CAST(t.n AS REAL) ELSE 0 END DESC, \
+             counted DESC, g.id"
+        ),
+        Sort::Last => listing!("g.last_seen DESC, g.id"),
+        Sort::New => listing!("g.first_seen DESC, g.id"),
     }
 }
 
-const GROUPS: &str = "\
-SELECT g.*,
-    CAST(COALESCE((SELECT SUM(h.count) FROM group_hours h
-        WHERE h.group_id = g.id AND h.at >= $1), 0) AS BIGINT) AS counted,
-    COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') AS reference
-FROM groups g WHERE g.last_seen >= $1 ORDER BY counted DESC, g.last_seen DESC LIMIT 1000";
+pub(super) const HOURS: &str = "SELECT group_id, at, count FROM group_hours WHERE at >= $1";
+
+pub(super) const HOURS_OF: &str =
+    "SELECT at, count FROM group_hours WHERE group_id = $1 AND at >= $2";
+
+macro_rules! naming {
+    ($which:literal) => {
+        concat!(
+            "SELECT g.*, CAST(COALESCE((SELECT SUM(h.count) FROM group_hours h \
+             WHERE h.group_id = g.id AND h.at >= $1), 0) AS BIGINT) AS counted, \
+             CAST(COALESCE((SELECT SUM(r.count) FROM rollups r WHERE r.size = 'hour' \
+             AND r.at >= $1 AND r.upstream = g.upstream AND r.tool = g.tool \
+             AND r.what = 'calls'), 0) AS BIGINT) AS calls, \
+             COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') \
+             AS reference FROM groups g WHERE ",
+            $which,
+            " ORDER BY g.last_seen DESC, g.id LIMIT 100"
+        )
+    };
+}
+
+pub(super) const NAMED: &str = naming!(
+    "g.id IN (SELECT group_id FROM refs WHERE reference = $2 \
+     UNION SELECT id FROM groups WHERE fingerprint = $2)"
+);
+
+pub(super) const BEGUN: &str = naming!("g.fingerprint LIKE $2 || '%'");
+
+pub(super) const REFERENCES: &str = "\
+SELECT r.reference, g.tool, g.kind FROM groups g JOIN refs r ON r.group_id = g.id
+ORDER BY g.last_seen DESC, r.reference LIMIT $1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_looked_for_is_no_pattern() {
+        assert_eq!(pattern(""), "");
+        assert_eq!(pattern("50%_\\X"), "%50\\%\\_\\\\x%");
+    }
+}

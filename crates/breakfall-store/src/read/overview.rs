@@ -3,18 +3,13 @@
 use serde::Serialize;
 
 use super::Store;
-use super::groups::Recovery;
+use super::group::Recovery;
 use crate::backend::on;
 use crate::batch::{HOUR, MINUTE};
 use crate::error::Error;
 
 /// How far back batches are counted to see whether there is a new one.
 const RECENT: i64 = 10 * MINUTE;
-
-/// The start of the hour of a moment: counts are kept by the hour.
-pub(super) fn hour_of(at: i64) -> i64 {
-    at - at.rem_euclid(HOUR)
-}
 
 /// How finely time is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,12 +110,7 @@ impl Store {
         let first = since - since.rem_euclid(long);
         let steps = (until - first).max(0) / long + 1;
         let first = first + (steps - 10_000).max(0) * long;
-        let rows: Vec<(i64, String, i64)> = on!(&self.backend, pool => sqlx::query_as(
-            "SELECT at, what, CAST(SUM(count) AS BIGINT) FROM rollups \
-             WHERE size = $1 AND at >= $2 AND at <= $3 AND what IN \
-             ('calls', 'failed', 'abandoned', 'substituted', 'partial', 'retries', 'by-retry') \
-             GROUP BY at, what",
-        )
+        let rows: Vec<(i64, String, i64)> = on!(&self.backend, pool => sqlx::query_as(COUNTS)
         .bind(step.name())
         .bind(first)
         .bind(until)
@@ -185,7 +175,7 @@ impl Store {
         let rows: Vec<(String, String, String, i64, i64)> = on!(&self.backend, pool =>
             sqlx::query_as(
                 "SELECT fingerprint, tool, kind, first_seen, count FROM groups \
-                 ORDER BY last_seen DESC LIMIT $1",
+                 ORDER BY last_seen DESC, id LIMIT $1",
             )
             .bind(i64::from(most))
             .fetch_all(pool)
@@ -201,3 +191,9 @@ impl Store {
         Ok(rows.into_iter().map(seen).collect())
     }
 }
+
+pub(super) const COUNTS: &str = "\
+SELECT at, what, CAST(SUM(count) AS BIGINT) FROM rollups
+WHERE size = $1 AND at >= $2 AND at <= $3 AND what IN
+    ('calls', 'failed', 'abandoned', 'substituted', 'partial', 'retries', 'by-retry')
+GROUP BY at, what";

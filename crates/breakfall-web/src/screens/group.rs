@@ -37,7 +37,7 @@ pub(crate) fn screen(
             (state(group.state))
             (actions(group, csrf))
         }
-        (facts(group, asked, now))
+        (facts(group, now))
         (bars("Each hour of the last 24", "hours", "failed", &hours, false))
         section aria-labelledby="samples-title" {
             h2 #samples-title { "Samples" }
@@ -77,15 +77,15 @@ fn actions(group: &Group, csrf: &str) -> Markup {
     }
 }
 
-fn facts(group: &Group, asked: &Asked, now: i64) -> Markup {
+fn facts(group: &Group, now: i64) -> Markup {
     let recovery = &group.recovery;
-    let known = recovery.by_model + recovery.by_fallback + recovery.by_nobody;
+    let known = recovery.known();
     html! {
         dl.facts {
-            div { dt { "In the last " (asked.window.words()) } dd { (several(group.count, "time", "times")) } }
+            div { dt { "In the last 7 days" } dd { (several(group.count, "time", "times")) } }
             div { dt { "In all" } dd { (several(group.all, "time", "times")) ", in " (several(group.runs, "run", "runs")) } }
             div { dt { "Of its tool's calls" } dd {
-                @match group.share() {
+                @match group.rate {
                     Some(part) => { (percent(part)) " of " (number(group.calls)) }
                     None => "too few calls to tell"
                 }

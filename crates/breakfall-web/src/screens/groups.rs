@@ -1,20 +1,20 @@
 //! Failures that are one, in a list: to look for, to sort, to page through.
 
-use breakfall_store::{Choice, Found, Group, Order, State};
+use breakfall_store::{Choice, Group, Groups, Sort, State};
 use maud::{Markup, html};
 
 use super::{empty, state, when};
-use crate::asked::{Asked, ORDERS, PAGE, sort_name};
+use crate::asked::{Asked, PAGE, SORTS, sort_name};
 use crate::chart::spark;
 use crate::words::{kind, number, percent, tool, visible};
 
-pub(crate) fn screen(found: &Found, choices: &[Choice], asked: &Asked, now: i64) -> Markup {
-    let pages = found.all.div_ceil(u64::from(PAGE)).max(1);
+pub(crate) fn screen(found: &Groups, choices: &[Choice], asked: &Asked, now: i64) -> Markup {
+    let pages = found.found.div_ceil(u64::from(PAGE)).max(1);
     html! {
         h1 { "Failures" }
         (form(choices, asked))
         @if found.groups.is_empty() { (none(asked)) } @else {
-            p.quiet { (number(found.all)) " in the last " (asked.window.words()) ", " (order_words(asked.order)) "." }
+            p.quiet { (number(found.found)) " in the last " (asked.window.words()) ", " (sort_words(asked.sort)) "." }
             (table(&found.groups, "Failures that are one, in a row each", asked, now))
             (turning(asked, pages))
         }
@@ -91,7 +91,7 @@ fn row(group: &Group, asked: &Asked, now: i64) -> Markup {
                 @if is_new { span.badge title="First seen in the last 24 hours" { "new" } }
             }
             td.number data-label="Times" { (number(group.count)) }
-            td.number data-label="Of its calls" { (group.share().map_or("–".to_owned(), percent)) }
+            td.number data-label="Of its calls" { (group.rate.map_or("–".to_owned(), percent)) }
             td.number data-label="Runs" { (number(group.runs)) }
             td data-label="24 hours" { (spark(&group.hours)) }
             td.number data-label="Recovered" { (recovered) }
@@ -101,12 +101,12 @@ fn row(group: &Group, asked: &Asked, now: i64) -> Markup {
     }
 }
 
-fn order_words(order: Order) -> &'static str {
-    match order {
-        Order::Count => "the most frequent first",
-        Order::Share => "the largest share of a tool's calls first",
-        Order::LastSeen => "the last seen first",
-        Order::FirstSeen => "the newest first",
+fn sort_words(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Count => "the most frequent first",
+        Sort::Rate => "the largest share of a tool's calls first",
+        Sort::Last => "the last seen first",
+        Sort::New => "the newest first",
     }
 }
 
@@ -141,8 +141,8 @@ fn form(choices: &[Choice], asked: &Asked) -> Markup {
             div.field {
                 label for="sort" { "First" }
                 select #sort name="sort" {
-                    @for order in ORDERS {
-                        option value=(sort_name(order)) selected[order == asked.order] { (short(order)) }
+                    @for sort in SORTS {
+                        option value=(sort_name(sort)) selected[sort == asked.sort] { (short(sort)) }
                     }
                 }
             }
@@ -151,12 +151,12 @@ fn form(choices: &[Choice], asked: &Asked) -> Markup {
     }
 }
 
-fn short(order: Order) -> &'static str {
-    match order {
-        Order::Count => "most frequent",
-        Order::Share => "largest share",
-        Order::LastSeen => "last seen",
-        Order::FirstSeen => "new",
+fn short(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Count => "most frequent",
+        Sort::Rate => "largest share",
+        Sort::Last => "last seen",
+        Sort::New => "new",
     }
 }
 

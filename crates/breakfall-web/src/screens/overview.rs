@@ -2,7 +2,7 @@
 //! first.
 
 use breakfall_store::{
-    Breaker, Error, Found, Order, Recovery, Search, Span, State, Step, Store, ToolRow,
+    Breaker, Error, Groups, Recovery, Span, State, Step, Store, ToolRow, Wanted,
 };
 use maud::{Markup, html};
 
@@ -19,7 +19,7 @@ const SHOWN: u32 = 5;
 pub(crate) struct Seen {
     spans: Vec<Span>,
     recovery: Recovery,
-    open: Found,
+    open: Groups,
     tools: Vec<ToolRow>,
     breakers: Vec<Breaker>,
     lost: u64,
@@ -30,17 +30,11 @@ impl Seen {
     pub(crate) async fn read(store: &Store, asked: &Asked, now: i64) -> Result<Self, Error> {
         let since = asked.since(now);
         let step = if asked.window == Window::Hour { Step::Minute } else { Step::Hour };
-        let search = Search {
-            since,
-            state: Some(State::Open),
-            order: Order::Count,
-            most: SHOWN,
-            ..Search::default()
-        };
+        let open = Wanted { state: Some(State::Open), most: SHOWN, ..Wanted::since(since) };
         Ok(Self {
             spans: store.over_time(since + step.millis(), now, step).await?,
             recovery: store.recovery(since).await?,
-            open: store.search(&search, now).await?,
+            open: store.list(&open, now).await?,
             tools: store.tools(since).await?,
             breakers: store.breakers(now).await?,
             lost: store.lost().await?,
@@ -56,7 +50,7 @@ pub(crate) fn screen(seen: &Seen, asked: &Asked) -> Markup {
     }
     html! {
         h1 { "Overview" }
-        @if all.calls == 0 && seen.open.all == 0 {
+        @if all.calls == 0 && seen.open.found == 0 {
             (empty("No calls in this time", &html! {
                 p { "Nothing was called in the last " (asked.window.words()) ". Look further back, or make a call:" }
                 pre { code { "breakfall call TOOL '{…}' -- COMMAND" } }
@@ -71,9 +65,9 @@ pub(crate) fn screen(seen: &Seen, asked: &Asked) -> Markup {
                 p { "None in the last " (asked.window.words()) ". New ones appear here by themselves." }
             } @else {
                 (table(&seen.open.groups, "Open failures, the most frequent first", asked, seen.now))
-                @if seen.open.all > u64::from(SHOWN) {
+                @if seen.open.found > u64::from(SHOWN) {
                     p { a href=(Asked { window: asked.window, ..Asked::of("") }.at("/groups")) {
-                        "All " (number(seen.open.all)) " open failures"
+                        "All " (number(seen.open.found)) " open failures"
                     } }
                 }
             }
@@ -120,12 +114,7 @@ fn recovered(recovery: &Recovery) -> Markup {
         Some((part, low, high)) => tile(
             "Recovered by the model or a substitute",
             &percent(part),
-            &format!(
-                "of {}; {} to {}",
-                number(recovery.by_model + recovery.by_fallback + recovery.by_nobody),
-                percent(low),
-                percent(high)
-            ),
+            &format!("of {}; {} to {}", number(recovery.known()), percent(low), percent(high)),
         ),
         None => tile("Recovered by the model or a substitute", "–", "no run tells yet"),
     }

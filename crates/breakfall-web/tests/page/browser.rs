@@ -144,12 +144,12 @@ impl Shown {
         let mut stream = TcpStream::connect(&self.authority).await.unwrap();
         let mut request = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|header| header.starts_with("Host:")) {
-            request += &format!("Host: {}\r\n", self.authority);
+            request.extend(["Host: ", &self.authority, "\r\n"]);
         }
         for header in headers {
-            request += &format!("{header}\r\n");
+            request.extend([header, "\r\n"]);
         }
-        request += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        request.extend(["Content-Length: ", &body.len().to_string(), "\r\n\r\n", body]);
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut text = Vec::new();
         let reading = stream.read_to_end(&mut text);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use breakfall_store::{Order, Search, State, Step, Store};
+use breakfall_store::{Sort, Step, Store, Wanted};
 use breakfall_web::{Opening, Token};
 
 use crate::browser::{Failing, Folder, fingerprint, page, show};
@@ -87,16 +87,15 @@ async fn groups_are_found_sorted_and_paged() {
 
     let store = Store::open(&folder.place()).await.unwrap();
     let now = i64::MAX / 4;
-    let search = |order| Search { order, most: 1, state: Some(State::Open), ..Search::default() };
-    let top = |order| {
-        let (store, search) = (store.clone(), search(order));
-        async move { store.search(&search, now).await.unwrap() }
+    let top = |sort| {
+        let (store, wanted) = (store.clone(), Wanted { sort, most: 1, ..Wanted::since(0) });
+        async move { store.list(&wanted, now).await.unwrap() }
     };
-    let by_count = top(Order::Count).await;
-    assert_eq!((by_count.all, by_count.groups[0].count, by_count.groups[0].calls), (60, 2, 61));
-    assert_eq!(top(Order::Share).await.groups[0].template, words(7));
-    assert_eq!(top(Order::FirstSeen).await.groups[0].template, words(59));
-    assert_eq!(top(Order::LastSeen).await.groups[0].template, words(7));
+    let by_count = top(Sort::Count).await;
+    assert_eq!((by_count.found, by_count.groups[0].count, by_count.groups[0].calls), (60, 2, 61));
+    assert_eq!(top(Sort::Rate).await.groups[0].template, words(7));
+    assert_eq!(top(Sort::New).await.groups[0].template, words(59));
+    assert_eq!(top(Sort::Last).await.groups[0].template, words(7));
     let at = by_count.groups[0].last_seen;
     let spans = store.over_time(at - 3_600_000, at, Step::Minute).await.unwrap();
     assert_eq!(spans.len(), 61);

@@ -1,0 +1,34 @@
+//! What groups can be looked for by.
+
+use super::Store;
+use super::groups::hour;
+use crate::backend::on;
+use crate::error::Error;
+
+impl Store {
+    /// The upstreams, tools and kinds of the groups seen since a moment, to choose from.
+    pub async fn choices(&self, since: i64, most: u32) -> Result<Vec<Choice>, Error> {
+        let rows: Vec<(String, String, String)> = on!(&self.backend, pool => sqlx::query_as(
+            "SELECT DISTINCT upstream, tool, kind FROM groups WHERE last_seen >= $1 \
+             ORDER BY upstream, tool, kind LIMIT $2",
+        )
+        .bind(hour(since))
+        .bind(i64::from(most))
+        .fetch_all(pool)
+        .await
+        .map_err(Error::of("reading what there is to choose from"))?);
+        Ok(rows.into_iter().map(|(upstream, tool, kind)| Choice { upstream, tool, kind }).collect())
+    }
+}
+
+/// What a group can be looked for by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The upstream.
+    pub upstream: String,
+    /// The tool.
+    pub tool: String,
+    /// The kind.
+    pub kind: String,
+}
