@@ -4,7 +4,7 @@ sample, resolved, and seen to come back; who has no business there is kept out.
 
     e2e/page.py [--screenshots DIRECTORY] -- /path/to/breakfall
 
-`--screenshots` takes the pictures of docs/ instead, of a day that `cargo run --example page` makes up.
+`--screenshots` takes the pictures of docs/ instead, of the days that `cargo run --example page` makes up.
 """
 
 import argparse
@@ -387,11 +387,11 @@ def small(path):
         from PIL import Image
     except ImportError:
         return
-    Image.open(path).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(255, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def pictures(browser, directory):
-    """The pictures of docs/, of a day that is made up."""
+    """The pictures of docs/, of days that are made up."""
     directory.mkdir(parents=True, exist_ok=True)
     build = ["cargo", "build", "--quiet", "--package", "breakfall-examples", "--example", "page"]
     subprocess.run(build, check=True, cwd=ROOT)
@@ -403,7 +403,7 @@ def pictures(browser, directory):
         for name, width, height, scheme, path in [
             ("overview", 1280, 900, "light", "/"),
             ("failure", 1280, 900, "dark", "/groups?q=connect"),
-            ("phone", 390, 844, "light", "/groups"),
+            ("phone", 390, 844, "light", "/"),
         ]:
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
             page = context.new_page()

@@ -1,4 +1,4 @@
-//! What does the page show? Makes up a day of calls that fail as real ones do, and shows them.
+//! What does the page show? Makes up two days of calls that fail as real ones do, and shows them.
 //! `cargo run --example page`, then open the link.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
@@ -18,7 +18,7 @@ use serde_json::json;
 struct Query {
     /// What is asked for.
     query: String,
-    /// Which call of the day it is.
+    /// Which call it is.
     turn: u64,
 }
 
@@ -117,7 +117,7 @@ fn tools() -> Vec<Entry> {
             "navigate",
             Effect::Once,
             900,
-            &[(5, |_| "net::ERR_CONNECTION_REFUSED at http://localhost:5173/checkout".to_owned())],
+            &[(1, |_| "net::ERR_CONNECTION_REFUSED at http://localhost:5173/checkout".to_owned())],
         ),
         tool(
             "chat",
@@ -159,9 +159,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     tokio::time::pause();
-    day(&guard, &sink).await;
+    two_days(&guard, &sink).await;
     tokio::time::resume();
-    println!("A day of calls is made up in {place}");
+    println!("Two days of calls are made up in {place}");
     tokio::time::sleep(Duration::from_secs(1)).await;
 
     let page = Page::listen(Opening::new(&place, Token::random()?)).await?;
@@ -175,11 +175,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs of a few calls each, more of them in the afternoon than at night.
-async fn day(guard: &Guard, sink: &Earlier) {
-    let start = SystemTime::now() - Duration::from_hours(23);
+async fn two_days(guard: &Guard, sink: &Earlier) {
+    let start = SystemTime::now() - Duration::from_hours(46);
     let mut turn = 0;
-    for slot in 0..23 * 12_u64 {
-        let busy = 2 + (slot / 12).abs_diff(9).min(12).abs_diff(12) / 2;
+    for slot in 0..46 * 12_u64 {
+        let busy = 2 + (slot / 12 % 24).abs_diff(9).min(12).abs_diff(12) / 2;
         if !(slot * 7 + slot / 5).is_multiple_of(9 - busy.min(7)) {
             continue;
         }
@@ -199,7 +199,7 @@ async fn day(guard: &Guard, sink: &Earlier) {
             let tool = tools[usize::try_from((turn * 5 + slot) % 6).unwrap_or_default()];
             let query = json!({ "query": "invoice", "turn": turn });
             guard.handle(Call::new(format!("call_{turn}"), tool, query).in_run(run.as_str())).await;
-            // The clock of the guard goes on as the day does.
+            // The clock of the guard goes on as the days do.
             tokio::time::advance(Duration::from_secs(9)).await;
         }
         tokio::time::advance(Duration::from_mins(4)).await;

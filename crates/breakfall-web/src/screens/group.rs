@@ -44,7 +44,7 @@ pub(crate) fn screen(
             @if samples.is_empty() {
                 p { "None is kept any more: samples are deleted before counts are." }
             } @else {
-                p.quiet { "The newest " (samples.len()) ", without secrets." }
+                p.quiet { "The newest " (several(samples.len() as u64, "call", "calls")) ", without secrets." }
                 @for (at, one) in samples.iter().enumerate() { (sample::drawn(one, at, now)) }
             }
         }

@@ -139,7 +139,7 @@ fn form(choices: &[Choice], asked: &Asked) -> Markup {
                 }
             }
             div.field {
-                label for="sort" { "First" }
+                label for="sort" { "Sort by" }
                 select #sort name="sort" {
                     @for sort in SORTS {
                         option value=(sort_name(sort)) selected[sort == asked.sort] { (short(sort)) }
