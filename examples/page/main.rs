@@ -60,7 +60,7 @@ fn tool(
             tokio::time::sleep(Duration::from_millis(millis + query.turn % 7 * millis / 5)).await;
             let turn =
                 tried.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-            let trouble = troubles.iter().find(|(one_in, _)| turn % one_in == 0);
+            let trouble = troubles.iter().find(|(one_in, _)| turn.is_multiple_of(*one_in));
             match trouble.map(|(_, words)| words(&query)) {
                 Some(words) if words.is_empty() => std::future::pending().await,
                 Some(words) => Err(std::io::Error::other(words)),
@@ -144,7 +144,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let keeper = Store::keeper(&place, "laptop:4711", Keep::default())?;
     let sink = Arc::new(Earlier { keeper, at: Mutex::new(SystemTime::now()) });
     // A server that is gone rests for an hour here, so that there is time to look at it.
-    let breaker = BreakerRules { open_for: Duration::from_secs(3600), ..BreakerRules::default() };
+    let breaker = BreakerRules { open_for: Duration::from_hours(1), ..BreakerRules::default() };
     let resting = Policy {
         gate: GateRules { breaker: Some(breaker), ..GateRules::default() },
         ..Policy::default()

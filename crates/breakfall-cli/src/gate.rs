@@ -1,6 +1,5 @@
 //! `--fail-over 5%`: what a pipeline asks for.
 
-use breakfall_store::ToolRow;
 use clap::Args;
 
 use crate::failed::Failed;
@@ -24,14 +23,6 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Those of some tools; with a kind only the failures of that kind.
-    pub(crate) fn of<'a>(tools: impl IntoIterator<Item = &'a ToolRow>, kind: Option<&str>) -> Self {
-        tools.into_iter().fold(Self::default(), |sum, tool| Self {
-            calls: sum.calls + tool.calls,
-            failed: sum.failed + kind.map_or(tool.failed, |kind| kinds(tool, kind)),
-        })
-    }
-
     /// The share that failed, if there were calls.
     #[expect(clippy::cast_precision_loss, reason = "a share of a count")]
     pub(crate) fn rate(self) -> Option<f64> {
@@ -43,10 +34,6 @@ impl Failures {
         let rate = self.rate().map(|rate| format!(" ({})", percent(rate))).unwrap_or_default();
         format!("{}, {} failed{rate}", of(self.calls, "call", "calls"), self.failed)
     }
-}
-
-fn kinds(tool: &ToolRow, kind: &str) -> u64 {
-    tool.kinds.iter().filter(|(name, _)| name == kind).map(|(_, count)| count).sum()
 }
 
 impl Gate {

@@ -150,7 +150,7 @@ impl Report {
         }
         let lost = store.lost().await?;
         bar.finish_and_clear();
-        let failures = Failures::of(&tools, None);
+        let failures = Failures { calls: found.calls, failed: found.failed };
         Ok(Self { period, failures, tools, timeline, found, samples, lost })
     }
 

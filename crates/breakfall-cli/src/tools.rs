@@ -222,12 +222,11 @@ fn render(tools: &[Listed], period: &Period, missing: u64, terminal: &Terminal) 
             Cell::styled(one_line(tool.about()), Style::Faint),
         ]);
     }
-    let mut text = table.render(terminal);
-    if tools.is_empty() {
-        text = "No tool is offered, and none was called.\n".to_owned();
-    } else if tools.iter().any(|tool| tool.calls.calls > 0) {
-        text = format!("Calls from {}\n\n{text}", period.words());
-    }
+    let mut text = match tools.iter().any(|tool| tool.calls.calls > 0) {
+        _ if tools.is_empty() => "No tool is offered, and none was called.\n".to_owned(),
+        true => format!("Calls from {}\n\n{}", period.words(), table.render(terminal)),
+        false => table.render(terminal),
+    };
     if let Some(lost) = lost(missing) {
         text.push_str(&terminal.paint(&lost, Style::Warn));
         text.push('\n');

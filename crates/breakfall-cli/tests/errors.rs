@@ -138,7 +138,7 @@ async fn a_group_is_opened_resolved_and_opens_again_when_it_comes_back() {
     fail(&file, 1).await;
     assert_eq!([count("open"), count("resolved")], [1, 0]);
     let (text, _, _) = said(&run(&file, &["errors"]));
-    assert!(text.contains("came back"), "{text}");
+    assert!(text.contains("  back  "), "{text}");
 
     let fingerprint = listed["groups"][0]["fingerprint"].as_str().unwrap();
     let changed = json(&run(&file, &["errors", "ignore", &fingerprint[..8], "--json"]));

@@ -68,7 +68,6 @@ async fn serve(stream: impl Read + Write + Unpin, router: Router, bounds: Bounds
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;

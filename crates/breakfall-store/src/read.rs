@@ -1,6 +1,7 @@
 //! What is kept, read again.
 
 mod breakers;
+mod called;
 mod choices;
 mod group;
 mod groups;

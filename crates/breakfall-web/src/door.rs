@@ -200,7 +200,6 @@ fn asked(door: &Door, request: &mut Request) -> Option<Response> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

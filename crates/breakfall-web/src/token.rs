@@ -86,7 +86,6 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

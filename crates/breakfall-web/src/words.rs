@@ -185,7 +185,7 @@ mod tests {
         assert_eq!((number(7), number(1_234_567)), ("7".into(), "1,234,567".into()));
         let shares = [0.0, 0.0001, 0.05, 0.5, 0.9999, 1.0].map(percent);
         assert_eq!(shares, ["0 %", "< 0.1 %", "5.0 %", "50 %", "> 99.9 %", "100 %"]);
-        let times = [0.000_05, 0.0042, 0.25, 3.14, 55.0].map(seconds);
+        let times = [0.000_05, 0.0042, 0.25, 3.12, 55.0].map(seconds);
         assert_eq!(times, ["50 µs", "4.2 ms", "250 ms", "3.1 s", "55 s"]);
         assert_eq!((share(1, 0), share(1, 2)), (None, Some(0.5)));
         assert_eq!(

@@ -1,9 +1,10 @@
 //! `breakfall errors`: the groups, in a table.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use breakfall::FailureKind;
-use breakfall_store::{Group, Groups, Sort, State, Store, ToolRow, Wanted};
+use breakfall_store::{Group, Groups, Sort, State, Store, Wanted};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -73,7 +74,6 @@ enum First {
 /// Everything that is printed.
 pub(super) struct Listed {
     pub(super) period: Period,
-    pub(super) failures: Failures,
     pub(super) found: Groups,
     pub(super) state: Option<State>,
     pub(super) lost: u64,
@@ -95,7 +95,7 @@ impl List {
         } else {
             print(&listed.render(terminal));
         }
-        self.gate.check(listed.failures)
+        self.gate.check(listed.failures())
     }
 
     async fn read(&self, store: &Store, period: Period) -> Result<Listed, breakfall_store::Error> {
@@ -109,13 +109,7 @@ impl List {
             ..Wanted::since(period.since)
         };
         let found = store.list(&wanted, period.now).await?;
-        let tools = store.tools(period.since).await?;
-        let is_meant = |tool: &&ToolRow| {
-            self.tool.as_ref().is_none_or(|name| *name == tool.tool)
-                && self.upstream.as_ref().is_none_or(|name| *name == tool.upstream)
-        };
-        let failures = Failures::of(tools.iter().filter(is_meant), self.kind.as_deref());
-        Ok(Listed { period, failures, found, state: wanted.state, lost: store.lost().await? })
+        Ok(Listed { period, found, state: wanted.state, lost: store.lost().await? })
     }
 }
 
@@ -125,13 +119,17 @@ pub(crate) fn print(text: &str) {
 }
 
 impl Listed {
+    fn failures(&self) -> Failures {
+        Failures { calls: self.found.calls, failed: self.found.failed }
+    }
+
     pub(super) fn json(&self) -> Value {
         json!({
             "since": self.period.since,
             "until": self.period.now,
-            "calls": self.failures.calls,
-            "failed": self.failures.failed,
-            "rate": self.failures.rate(),
+            "calls": self.found.calls,
+            "failed": self.found.failed,
+            "rate": self.failures().rate(),
             "found": self.found.found,
             "lost": self.lost,
             "groups": self.found.groups,
@@ -141,7 +139,7 @@ impl Listed {
     pub(super) fn render(&self, terminal: &Terminal) -> String {
         let state = self.state.map(|state| format!(" {}", state.name())).unwrap_or_default();
         let groups = of(self.found.found, "group", "groups");
-        let head = format!("{}: {}, {groups}{state}", self.period.words(), self.failures.words());
+        let head = format!("{}: {}, {groups}{state}", self.period.words(), self.failures().words());
         let mut text = wrapped(&head, terminal.width).join("\n");
         text.push('\n');
         if self.found.groups.is_empty() {
@@ -155,7 +153,7 @@ impl Listed {
         if self.found.found > shown {
             let more =
                 if shown < 1000 { "; --limit shows more" } else { "; a filter shows others" };
-            text.push_str(&format!("{shown} of {} groups are shown{more}.\n", self.found.found));
+            let _ = writeln!(text, "{shown} of {} groups are shown{more}.", self.found.found);
         }
         if let Some(lost) = lost(self.lost) {
             text.push_str(&terminal.paint(&lost, Style::Warn));
@@ -176,7 +174,7 @@ impl Listed {
             Column::left("STATE", 0, 4),
             Column::left("SERVER", 6, 6),
             Column::left("TOOL", 10, 0),
-            Column::left("KIND", 8, 0),
+            Column::left("KIND", 9, 0),
             Column::left("MESSAGE", 10, 5),
         ]);
         let hours = if terminal.width < WIDE { 12 } else { 24 };
@@ -214,7 +212,7 @@ pub(crate) fn state(group: &Group, now: i64) -> Cell {
     match group.state {
         State::Resolved => Cell::styled("resolved", Style::Good),
         State::Ignored => Cell::styled("ignored", Style::Faint),
-        State::Open if group.returned > 0 => Cell::styled("came back", Style::Bad),
+        State::Open if group.returned > 0 => Cell::styled("back", Style::Bad),
         State::Open if now - group.first_seen < NEW => Cell::styled("new", Style::Warn),
         State::Open => Cell::default(),
     }

@@ -5,7 +5,6 @@ use breakfall_store::{State, Wanted};
 use super::list::Listed;
 use super::show::read;
 use super::*;
-use crate::gate::Failures;
 use crate::period::Period;
 use crate::specimen::{Kept, NOW, WIDTHS, kept};
 use crate::terminal::width;
@@ -18,8 +17,7 @@ async fn listed(kept: &Kept, state: Option<State>, lost: u64) -> Listed {
     let period = Period::new(Duration::from_hours(168), NOW);
     let wanted = Wanted { state, ..Wanted::since(period.since) };
     let found = kept.store.list(&wanted, NOW).await.unwrap();
-    let tools = kept.store.tools(period.since).await.unwrap();
-    Listed { period, failures: Failures::of(&tools, None), found, state, lost }
+    Listed { period, found, state, lost }
 }
 
 /// Nothing in it acts, and no line is too wide.
@@ -67,7 +65,7 @@ async fn a_group_is_shown_with_what_each_side_saw() {
         for width in WIDTHS {
             let text = shown.render(&terminal(width), NOW);
             assert_fits(&text, width);
-            insta::assert_snapshot!(format!("show-{}-{width}", group.tool), text);
+            insta::assert_snapshot!(format!("show-{}-{width}", group.kind), text);
         }
     }
     let group = kept.store.groups(0, NOW).await.unwrap().remove(0);

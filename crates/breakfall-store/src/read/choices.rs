@@ -32,3 +32,29 @@ pub struct Choice {
     /// The kind.
     pub kind: String,
 }
+
+/// A pattern that finds a text wherever it is, and to the letter.
+pub(super) fn pattern(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let mut pattern = String::from("%");
+    for letter in text.to_lowercase().chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern + "%"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_looked_for_is_no_pattern() {
+        assert_eq!(pattern(""), "");
+        assert_eq!(pattern("50%_\\X"), "%50\\%\\_\\\\x%");
+    }
+}

@@ -7,6 +7,7 @@ use serde::Serialize;
 use sqlx::Row;
 
 use super::Store;
+use super::choices::pattern;
 use super::group::{Group, Recovery, State};
 use crate::backend::on;
 use crate::batch::HOUR;
@@ -62,7 +63,11 @@ pub enum Sort {
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Groups {
-    /// How many there are, also beyond those that were asked for.
+    /// How many calls there were, of the upstream and the tool that were asked for.
+    pub calls: u64,
+    /// How many of them failed, in the kind that was asked for.
+    pub failed: u64,
+    /// How many groups there are, also beyond those that were asked for.
     pub found: u64,
     /// The groups.
     pub groups: Vec<Group>,
@@ -103,7 +108,7 @@ macro_rules! group {
     ($row:ident) => {{
         let text = |name: &str| $row.try_get::<String, _>(name);
         let count = |name: &str| $row.try_get::<i64, _>(name).map(i64::unsigned_abs);
-        let (counted, calls) = (count("counted")?, count("calls")?);
+        let counted = count("counted")?;
         Group {
             id: $row.try_get("id")?,
             reference: text("reference")?,
@@ -117,8 +122,8 @@ macro_rules! group {
             count: counted,
             all: count("count")?,
             runs: count("runs")?,
-            calls,
-            rate: Group::rate_of(counted, calls),
+            calls: 0,
+            rate: None,
             state: State::of(&text("state")?),
             returned: count("returned")?,
             recovery: Recovery {
@@ -158,7 +163,29 @@ impl Store {
                     Ok((found.unsigned_abs(), groups?))
                 })
                 .map_err(Error::of("reading groups"))?);
+        let tools = self.called(wanted.since, wanted.kind.as_deref()).await?;
+        tools.tell(&mut groups);
+        self.fill(&mut groups, now).await?;
+        let (calls, failed) = tools.sum(wanted);
+        Ok(Groups { calls, failed, found, groups })
+    }
+
+    /// Puts the last hours into groups: of few one by one, of many all at once.
+    async fn fill(&self, groups: &mut [Group], now: i64) -> Result<(), Error> {
+        const FEW: usize = 50;
         let first = first_hour(now);
+        if groups.len() <= FEW {
+            for group in groups {
+                let hours: Vec<(i64, i64)> = on!(&self.backend, pool => sqlx::query_as(HOURS_OF)
+                    .bind(group.id)
+                    .bind(first)
+                    .fetch_all(pool)
+                    .await
+                    .map_err(Error::of("reading hours"))?);
+                group.hours = sparkline(&hours, first);
+            }
+            return Ok(());
+        }
         let hours: Vec<(i64, i64, i64)> = on!(&self.backend, pool => sqlx::query_as(HOURS)
             .bind(first)
             .fetch_all(pool)
@@ -168,10 +195,10 @@ impl Store {
         for (group, at, count) in hours {
             by_group.entry(group).or_default().push((at, count));
         }
-        for group in &mut groups {
+        for group in groups {
             group.hours = sparkline(&by_group.remove(&group.id).unwrap_or_default(), first);
         }
-        Ok(Groups { found, groups })
+        Ok(())
     }
 
     /// The groups that a reference, a fingerprint or the beginning of one names, with the counts of
@@ -200,16 +227,9 @@ impl Store {
             .await
             .and_then(|rows| rows.iter().map(|row| Ok(group!(row))).collect())
             .map_err(Error::of("looking for a group"))?);
-        let first = first_hour(now);
-        for group in &mut groups {
-            let hours: Vec<(i64, i64)> = on!(&self.backend, pool => sqlx::query_as(HOURS_OF)
-                .bind(group.id)
-                .bind(first)
-                .fetch_all(pool)
-                .await
-                .map_err(Error::of("reading hours"))?);
-            group.hours = sparkline(&hours, first);
-        }
+        let tools = self.called(now - WEEK, None).await?;
+        tools.tell(&mut groups);
+        self.fill(&mut groups, now).await?;
         Ok(groups)
     }
 
@@ -261,57 +281,53 @@ fn sparkline(counted: &[(i64, i64)], first: i64) -> Vec<u64> {
     hours
 }
 
-/// A pattern that finds a text wherever it is, and to the letter.
-fn pattern(text: &str) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
-    let mut pattern = String::from("%");
-    for letter in text.to_lowercase().chars() {
-        if matches!(letter, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(letter);
-    }
-    pattern + "%"
+/// What is read of groups, with their counts since an hour.
+macro_rules! reading {
+    ($more:literal, $join:literal, $which:literal, $order:literal) => {
+        concat!(
+            "SELECT g.*, CAST(COALESCE((SELECT SUM(h.count) FROM group_hours h \
+             WHERE h.group_id = g.id AND h.at >= $1), 0) AS BIGINT) AS counted, \
+             COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') \
+             AS reference",
+            $more,
+            " FROM groups g ",
+            $join,
+            " WHERE ",
+            $which,
+            " ORDER BY ",
+            $order
+        )
+    };
 }
 
-/// What is read of groups, with their counts since an hour.
 macro_rules! listing {
-    ($order:literal) => {
-        concat!(
-            "WITH counted AS (SELECT group_id, SUM(count) AS n FROM group_hours \
-             WHERE at >= $1 GROUP BY group_id), \
-             called AS (SELECT upstream, tool, SUM(count) AS n FROM rollups \
-             WHERE size = 'hour' AND what = 'calls' AND at >= $1 GROUP BY upstream, tool) \
-             SELECT g.*, CAST(COALESCE(c.n, 0) AS BIGINT) AS counted, \
-             CAST(COALESCE(t.n, 0) AS BIGINT) AS calls, \
-             COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') \
-             AS reference, COUNT(*) OVER () AS found FROM groups g \
-             LEFT JOIN counted c ON c.group_id = g.id \
-             LEFT JOIN called t ON t.upstream = g.upstream AND t.tool = g.tool \
-             WHERE g.last_seen >= $1 AND ($2 = '' OR g.state = $2) \
-             AND ($3 = '' OR g.upstream = $3) AND ($4 = '' OR g.tool = $4) \
-             AND ($5 = '' OR g.kind = $5) \
+    ($join:literal, $order:literal) => {
+        reading!(
+            ", COUNT(*) OVER () AS found",
+            $join,
+            "g.last_seen >= $1 AND ($2 = '' OR g.state = $2) AND ($3 = '' OR g.upstream = $3) \
+             AND ($4 = '' OR g.tool = $4) AND ($5 = '' OR g.kind = $5) \
              AND ($7 = '' OR lower(g.template) LIKE $7 ESCAPE '\\' \
-             OR lower(g.tool) LIKE $7 ESCAPE '\\' OR lower(g.upstream) LIKE $7 ESCAPE '\\') \
-             ORDER BY ",
-            $order,
-            " LIMIT $6 OFFSET $8"
+             OR lower(g.tool) LIKE $7 ESCAPE '\\' OR lower(g.upstream) LIKE $7 ESCAPE '\\')",
+            $order
         )
     };
 }
 
 pub(super) fn list(sort: Sort) -> &'static str {
     match sort {
-        Sort::Count => listing!("counted DESC, g.last_seen DESC, g.id"),
+        Sort::Count => listing!("", "counted DESC, g.last_seen DESC, g.id LIMIT $6 OFFSET $8"),
         // A share of one or two calls says nothing, and comes last.
         Sort::Rate => listing!(
-            "CASE WHEN t.n >= 3 THEN CAST(c.n AS REAL) / CAST(t.n AS REAL) ELSE 0 END DESC, \
-             counted DESC, g.id"
+            "LEFT JOIN (SELECT upstream, tool, SUM(count) AS calls FROM rollups \
+             WHERE size = 'hour' AND what = 'calls' AND at >= $1 GROUP BY upstream, tool) t \
+             ON t.upstream = g.upstream AND t.tool = g.tool",
+            "CASE WHEN t.calls >= 3 THEN CAST((SELECT SUM(h.count) FROM group_hours h \
+             WHERE h.group_id = g.id AND h.at >= $1) AS REAL) / CAST(t.calls AS REAL) \
+             ELSE 0 END DESC, counted DESC, g.id LIMIT $6 OFFSET $8"
         ),
-        Sort::Last => listing!("g.last_seen DESC, g.id"),
-        Sort::New => listing!("g.first_seen DESC, g.id"),
+        Sort::Last => listing!("", "g.last_seen DESC, g.id LIMIT $6 OFFSET $8"),
+        Sort::New => listing!("", "g.first_seen DESC, g.id LIMIT $6 OFFSET $8"),
     }
 }
 
@@ -320,40 +336,17 @@ pub(super) const HOURS: &str = "SELECT group_id, at, count FROM group_hours WHER
 pub(super) const HOURS_OF: &str =
     "SELECT at, count FROM group_hours WHERE group_id = $1 AND at >= $2";
 
-macro_rules! naming {
-    ($which:literal) => {
-        concat!(
-            "SELECT g.*, CAST(COALESCE((SELECT SUM(h.count) FROM group_hours h \
-             WHERE h.group_id = g.id AND h.at >= $1), 0) AS BIGINT) AS counted, \
-             CAST(COALESCE((SELECT SUM(r.count) FROM rollups r WHERE r.size = 'hour' \
-             AND r.at >= $1 AND r.upstream = g.upstream AND r.tool = g.tool \
-             AND r.what = 'calls'), 0) AS BIGINT) AS calls, \
-             COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') \
-             AS reference FROM groups g WHERE ",
-            $which,
-            " ORDER BY g.last_seen DESC, g.id LIMIT 100"
-        )
-    };
-}
-
-pub(super) const NAMED: &str = naming!(
+pub(super) const NAMED: &str = reading!(
+    "",
+    "",
     "g.id IN (SELECT group_id FROM refs WHERE reference = $2 \
-     UNION SELECT id FROM groups WHERE fingerprint = $2)"
+     UNION SELECT id FROM groups WHERE fingerprint = $2)",
+    "g.last_seen DESC, g.id LIMIT 100"
 );
 
-pub(super) const BEGUN: &str = naming!("g.fingerprint LIKE $2 || '%'");
+pub(super) const BEGUN: &str =
+    reading!("", "", "g.fingerprint LIKE $2 || '%'", "g.last_seen DESC, g.id LIMIT 100");
 
 pub(super) const REFERENCES: &str = "\
 SELECT r.reference, g.tool, g.kind FROM groups g JOIN refs r ON r.group_id = g.id
 ORDER BY g.last_seen DESC, r.reference LIMIT $1";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_looked_for_is_no_pattern() {
-        assert_eq!(pattern(""), "");
-        assert_eq!(pattern("50%_\\X"), "%50\\%\\_\\\\x%");
-    }
-}
