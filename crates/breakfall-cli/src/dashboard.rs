@@ -1,6 +1,7 @@
 //! `breakfall dashboard`: what fails, in a browser. `breakfall guard --dashboard` shows the same
 //! beside its work.
 
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -62,11 +63,11 @@ impl Dashboard {
         opening.insecure = self.insecure;
         block_on(async {
             let page = Page::listen(opening).await.map_err(|error| no_page(&error))?;
-            eprintln!("The page is at {}", page.link());
+            told(page.link());
             if std::env::var_os(TOKEN).is_some() {
-                eprintln!("It asks for the token of {TOKEN}.");
+                note(&format!("It asks for the token of {TOKEN}."));
             }
-            eprintln!("Ctrl-C ends it.");
+            note("Ctrl-C ends it.");
             page.serve(told_to_end()).await;
             Ok(())
         })?
@@ -106,7 +107,7 @@ impl Beside {
             .spawn(move || runtime.block_on(show))
             .map_err(|error| Failed::new("could not start").because(error))?;
         let link = listening.recv().map_err(|_| Failed::new("the page did not start"))??;
-        eprintln!("The page is at {link}\n");
+        told(&link);
         Ok(Self { end: Some(end), thread: Some(thread) })
     }
 }
@@ -118,6 +119,15 @@ impl Drop for Beside {
             let _ = thread.join();
         }
     }
+}
+
+fn told(link: &str) {
+    note(&format!("The page is at {link}"));
+}
+
+/// Says something to who started us. That nobody listens any more is no reason to end.
+fn note(words: &str) {
+    let _ = writeln!(std::io::stderr(), "{words}");
 }
 
 fn token() -> Result<Token, Failed> {
