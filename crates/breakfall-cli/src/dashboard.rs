@@ -63,7 +63,7 @@ impl Dashboard {
         opening.insecure = self.insecure;
         block_on(async {
             let page = Page::listen(opening).await.map_err(|error| no_page(&error))?;
-            told(page.link());
+            welcome(page.link());
             if std::env::var_os(TOKEN).is_some() {
                 note(&format!("It asks for the token of {TOKEN}."));
             }
@@ -107,7 +107,7 @@ impl Beside {
             .spawn(move || runtime.block_on(show))
             .map_err(|error| Failed::new("could not start").because(error))?;
         let link = listening.recv().map_err(|_| Failed::new("the page did not start"))??;
-        told(&link);
+        welcome(&link);
         Ok(Self { end: Some(end), thread: Some(thread) })
     }
 }
@@ -121,7 +121,7 @@ impl Drop for Beside {
     }
 }
 
-fn told(link: &str) {
+fn welcome(link: &str) {
     note(&format!("The page is at {link}"));
 }
 

@@ -227,13 +227,17 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     eprintln!("Ctrl-C ends it.");
 }
 
-/// What the person typed behind `guard`, to be typed again.
+/// What the person typed behind `guard`, to be typed again: without where we listen.
 fn typed_behind_the_command() -> String {
     let words = std::env::args().skip_while(|word| word != "guard").skip(1);
-    let mut skips = false;
+    let (mut ours, mut skips) = (true, false);
     let words = words.filter(|word| {
-        let skipped = std::mem::replace(&mut skips, word == "--listen");
-        !skipped && !word.starts_with("--listen")
+        ours &= word != "--";
+        // `--dashboard` may stand alone.
+        let is_value = std::mem::take(&mut skips) && word.parse::<SocketAddr>().is_ok();
+        let is_option = ["--listen", "--dashboard"].iter().any(|it| word.starts_with(it));
+        skips = ours && is_option && !word.contains('=');
+        !ours || !is_value && !is_option
     });
     words.fold(String::new(), |all, word| format!("{all} {word}"))
 }

@@ -18,7 +18,10 @@
   document.addEventListener("DOMContentLoaded", () => {
     const byId = (id) => document.getElementById(id);
     const theme = byId("theme");
-    const nameTheme = () => { theme.textContent = isDark() ? "Light" : "Dark"; };
+    const nameTheme = () => { 
+      theme.textContent = isDark() ? "Light" : "Dark";
+      theme.setAttribute("aria-label", `Switch to ${theme.textContent.toLowerCase()}`);
+    };
     const turn = () => {
       root.dataset.theme = isDark() ? "light" : "dark";
       keep("breakfall-theme", root.dataset.theme);

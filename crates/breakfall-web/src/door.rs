@@ -87,6 +87,9 @@ impl Door {
     /// that the user gave.
     fn is_ours(&self, authority: &str) -> bool {
         let name = host(authority);
+        if authority.contains('/') {
+            return false;
+        }
         if self.names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
             return true;
         }
@@ -223,6 +226,7 @@ mod tests {
             "10.0.0.1:4000",
             "localhost:4000:4000",
             "localhost:",
+            "x://page.example.com",
             "[::1]4000",
             "localhost.evil.com:4000",
         ] {

@@ -21,6 +21,9 @@ use crate::token::Token;
 /// A browser has a handful of connections for each tab; nobody else comes.
 const BOUNDS: Bounds = Bounds { most: 128, head: Duration::from_secs(10), head_bytes: 16 << 10 };
 
+/// How long the store may take to close.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// The text at `/metrics`.
 pub type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
 
@@ -118,7 +121,8 @@ impl Page {
             () = self.site.live.watch() => {}
             () = until => {}
         }
-        self.site.shelf.close().await;
+        // Whoever still asks something is not waited for.
+        let _ = tokio::time::timeout(ENDING, self.site.shelf.close()).await;
     }
 }
 

@@ -38,6 +38,9 @@ pub(crate) fn stranger() -> Response {
             button { "Open" }
         }
         p.quiet {
+            "A browser that came by the link from another site " a href="/" { "goes on here" } "."
+        }
+        p.quiet {
             "A program shows it as " code { "Authorization: Bearer …" } "."
         }
     };
