@@ -20,6 +20,7 @@ usage: cargo xtask COMMAND
                  real clients, tests: everything that must hold
   bench          all benches, as ratios
   bench spine    a guarded call beside a bare one
+  bench store    a million failures kept, and told of
   bench guard    the guard beside no guard and its peers; takes the options of `e2e/bench.py`
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
@@ -35,8 +36,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["test"] => test::test(),
-        ["bench"] => bench::spine().and_then(|()| bench::guard(&[])),
+        ["bench"] => bench::spine().and_then(|()| bench::store()).and_then(|()| bench::guard(&[])),
         ["bench", "spine"] => bench::spine(),
+        ["bench", "store"] => bench::store(),
         ["bench", "guard", options @ ..] => bench::guard(options),
         ["corpus"] => corpus::score(),
         ["corpus", "learn"] => corpus::learn(),
