@@ -9,6 +9,7 @@ mod tail;
 mod tests;
 
 pub(crate) use list::{print, state};
+pub(crate) use show::facts;
 
 use breakfall_store::{State, Store};
 use clap::{Args, Subcommand};
@@ -19,7 +20,7 @@ use crate::numbers::of;
 use crate::period;
 use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, cut, json_text, one_line};
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -80,7 +81,7 @@ impl Reading {
             Found::Store(store) => Ok(Some(store)),
             Found::Nothing(place) => {
                 if self.json {
-                    say!("{nothing:#}");
+                    say!("{}", json_text(&nothing));
                 } else {
                     eprint!("{}", nothing_yet(&place));
                 }
@@ -104,8 +105,8 @@ pub(crate) async fn unknown(store: &Store, name: &str) -> Failed {
         Ok(known) => known,
         Err(error) => return unreadable(&error),
     };
-    let name = crate::terminal::one_line(name);
-    let failed = Failed::new(format!("no group is called `{}`", crate::terminal::cut(&name, 60)));
+    let name = one_line(name);
+    let what = format!("no group is called `{}`", cut(&name, 60));
     let mut near: Vec<_> = known
         .iter()
         .map(|one| (strsim::osa_distance(&one.reference, &name), one))
@@ -118,11 +119,11 @@ pub(crate) async fn unknown(store: &Store, name: &str) -> Failed {
         ("nearest", near.into_iter().map(|(_, one)| one).take(SHOWN).collect())
     };
     let told = |one: &&breakfall_store::Known| {
-        format!("{} (`{}`, {})", one.reference, crate::terminal::one_line(&one.tool), one.kind)
+        format!("{} (`{}`, {})", one.reference, one_line(&one.tool), one.kind)
     };
     let shown: Vec<String> = shown.iter().map(told).collect();
     if shown.is_empty() {
-        return failed.because("no failure was kept yet");
+        return Failed::new(format!("{what}: no failure was kept yet"));
     }
-    failed.because(format!("the {word}: {}", shown.join(", ")))
+    Failed::new(format!("{what}; the {word}: {}", shown.join(", ")))
 }

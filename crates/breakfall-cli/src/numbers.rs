@@ -128,9 +128,7 @@ pub(crate) fn recovery(recovery: &Recovery) -> String {
             whole(low),
             whole(high)
         ),
-        None if recovery.unknown > 0 => {
-            format!("unknown: {} without a known end", recovery.unknown)
-        }
+        None if recovery.unknown > 0 => format!("unknown for all {}", recovery.unknown),
         None => "nothing is known yet".to_owned(),
     }
 }

@@ -9,11 +9,9 @@ mod tests;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use breakfall_store::{
-    Error, Group, Groups, Recovery, Sample, State, Store, Timeline, ToolRow, Wanted,
-};
+use breakfall_store::{Error, Groups, Sample, State, Store, Timeline, ToolRow, Wanted};
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::errors::{lost, print};
@@ -23,12 +21,17 @@ use crate::guard::block_on;
 use crate::period::{self, Period, length};
 use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
+use crate::terminal::json_text;
 
 /// How many groups are told of.
 const GROUPS: u32 = 50;
 
 /// Of how many a sample is shown.
 const SAMPLES: usize = 20;
+
+/// Work that takes longer shows how far it is, so often.
+const LONG: Duration = Duration::from_millis(400);
+const TICK: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
@@ -85,9 +88,9 @@ impl ReportArgs {
                     return self.write(&Report::nothing(period));
                 }
             };
-            let report = Report::read(&store, period).await.map_err(|error| unreadable(&error));
+            let report = with_a_bar(|bar| Report::read(&store, period, bar)).await;
             store.close().await;
-            let report = report?;
+            let report = report.map_err(|error| unreadable(&error))?;
             self.write(&report)?;
             self.gate.check(report.failures)
         })?
@@ -95,8 +98,8 @@ impl ReportArgs {
 
     fn write(&self, report: &Report) -> Result<(), Failed> {
         let text = match self.format {
-            _ if self.json => format!("{:#}", report.json()),
-            Format::Json => format!("{:#}", report.json()),
+            _ if self.json => json_text(&report.json()),
+            Format::Json => json_text(&report.json()),
             Format::Md => markdown::render(report),
             Format::Html => page::render(report),
         };
@@ -124,9 +127,8 @@ impl Report {
         }
     }
 
-    /// Reads it all. On a terminal a bar shows how far it is.
-    pub(crate) async fn read(store: &Store, period: Period) -> Result<Self, Error> {
-        let bar = progress();
+    /// Reads it all, and moves the bar along.
+    async fn read(store: &Store, period: Period, bar: ProgressBar) -> Result<Self, Error> {
         let step = |what: &'static str| {
             bar.set_message(what);
             bar.inc(1);
@@ -138,9 +140,7 @@ impl Report {
         step("groups");
         let wanted = Wanted { most: GROUPS, ..Wanted::since(period.since) };
         let mut found = store.list(&wanted, period.now).await?;
-        let listed = found.groups.len();
         found.groups.retain(|group| group.state != State::Ignored);
-        found.found -= (listed - found.groups.len()) as u64;
         step("samples");
         let mut samples = Vec::new();
         bar.inc_length(found.groups.len().min(SAMPLES) as u64);
@@ -149,14 +149,8 @@ impl Report {
             bar.inc(1);
         }
         let lost = store.lost().await?;
-        bar.finish_and_clear();
         let failures = Failures { calls: found.calls, failed: found.failed };
         Ok(Self { period, failures, tools, timeline, found, samples, lost })
-    }
-
-    /// How runs went on after the failures that are told of.
-    pub(crate) fn recovery(&self) -> Recovery {
-        self.found.groups.iter().map(|group| group.recovery).sum()
     }
 
     /// Failures by kind, the most frequent first.
@@ -172,14 +166,6 @@ impl Report {
         kinds
     }
 
-    /// How many groups are new, and how many came back.
-    pub(crate) fn turns(&self) -> (u64, u64) {
-        let groups = || self.found.groups.iter().filter(|group| group.state == State::Open);
-        let is_new = |group: &&Group| group.first_seen >= self.period.since;
-        let new = groups().filter(is_new).count() as u64;
-        (new, groups().filter(|group| group.returned > 0).count() as u64)
-    }
-
     /// A count of all tools.
     pub(crate) fn sum(&self, of: impl Fn(&ToolRow) -> u64) -> u64 {
         self.tools.iter().map(of).sum()
@@ -188,8 +174,9 @@ impl Report {
     /// What could not be kept, and what is not shown.
     pub(crate) fn notes(&self) -> Vec<String> {
         let shown = self.found.groups.len() as u64;
-        let cut = (self.found.found > shown)
-            .then(|| format!("{shown} of {} groups are shown", self.found.found));
+        let cut = (self.found.found > shown).then(|| {
+            format!("{shown} of {} groups are shown, and none that is ignored", self.found.found)
+        });
         cut.into_iter().chain(lost(self.lost)).collect()
     }
 
@@ -203,12 +190,12 @@ impl Report {
             "retries": self.sum(|tool| tool.retries),
             "by_retry": self.sum(|tool| tool.by_retry),
             "substituted": self.sum(|tool| tool.substituted),
-            "recovery": self.recovery(),
+            "recovery": self.found.recovery,
             "kinds": self.kinds(),
             "timeline": self.timeline,
             "found": self.found.found,
-            "new": self.turns().0,
-            "came_back": self.turns().1,
+            "new": self.found.new,
+            "came_back": self.found.came_back,
             "groups": self.found.groups,
             "tools": self.tools,
             "lost": self.lost,
@@ -216,11 +203,21 @@ impl Report {
     }
 }
 
-/// A bar on standard error, where that is a terminal.
-fn progress() -> ProgressBar {
-    let bar = ProgressBar::new(4);
+/// Work with a bar on standard error, where that is a terminal and the work takes long.
+async fn with_a_bar<W: Future>(work: impl FnOnce(ProgressBar) -> W) -> W::Output {
+    let bar = ProgressBar::with_draw_target(Some(4), ProgressDrawTarget::hidden());
     if let Ok(style) = ProgressStyle::with_template("reading {msg:8} {bar:30} {elapsed}") {
         bar.set_style(style);
     }
-    bar
+    let mut work = std::pin::pin!(work(bar.clone()));
+    let done = tokio::select! {
+        done = &mut work => return done,
+        () = tokio::time::sleep(LONG) => {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+            work.await
+        }
+    };
+    bar.finish_and_clear();
+    done
 }

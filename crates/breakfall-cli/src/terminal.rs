@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 
 pub(crate) use block::{beside, wrapped};
 pub(crate) use table::{Cell, Column, Table};
-pub(crate) use text::{cut, one_line, safe, width};
+pub(crate) use text::{cut, json_line, json_text, one_line, safe, width};
 
 /// As wide as a text is when nobody says otherwise.
 const WIDTH: usize = 100;
@@ -45,17 +45,19 @@ impl Terminal {
     pub(crate) fn stdout() -> Self {
         let out = std::io::stdout();
         let is_one = out.is_terminal();
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let size = || rustix::termios::tcgetwinsize(&out).ok().map(|size| size.ws_col.into());
-        let width = columns.or_else(|| is_one.then(size)?).filter(|width| *width > 0);
+        Self::of(is_one, is_one.then(size).flatten(), |name| std::env::var(name).ok())
+    }
+
+    /// What the environment makes of a terminal or a file.
+    fn of(is_one: bool, size: Option<usize>, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let columns = variable("COLUMNS").and_then(|columns| columns.trim().parse().ok());
+        let width = columns.or(size).filter(|width| *width > 0).unwrap_or(WIDTH);
         // Any value but an empty one: https://no-color.org
-        let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        Self {
-            width: width.unwrap_or(WIDTH).clamp(NARROWEST, WIDEST),
-            has_colour: is_one && !is_plain && !is_dumb,
-            is_one,
-        }
+        let is_plain = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+        let has_colour = is_one && !is_plain && !is_dumb;
+        Self { width: width.clamp(NARROWEST, WIDEST), has_colour, is_one }
     }
 
     /// A text in its style.
@@ -73,5 +75,28 @@ impl Terminal {
         } else {
             text.to_owned()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_decides_on_width_and_colours() {
+        let of = |is_one, size, name: &'static str, value: &'static str| {
+            let terminal =
+                Terminal::of(is_one, size, |asked| (asked == name).then(|| value.to_owned()));
+            (terminal.width, terminal.has_colour)
+        };
+        assert_eq!(of(true, Some(80), "", ""), (80, true));
+        assert_eq!(of(false, None, "", ""), (100, false));
+        assert_eq!(of(true, Some(80), "NO_COLOR", "1"), (80, false));
+        assert_eq!(of(true, Some(80), "NO_COLOR", ""), (80, true));
+        assert_eq!(of(true, Some(80), "TERM", "dumb"), (80, false));
+        assert_eq!(of(true, Some(80), "COLUMNS", "132"), (132, true));
+        assert_eq!(of(false, None, "COLUMNS", "-1"), (100, false));
+        assert_eq!(of(true, Some(0), "COLUMNS", "99999999"), (WIDEST, true));
+        assert_eq!(of(true, Some(1), "", ""), (NARROWEST, true));
     }
 }

@@ -14,7 +14,7 @@ use crate::guard::{Guarded, block_on, own, redacted, stopped, watchdog};
 use crate::numbers::{percent, span, took};
 use crate::period::{self, Period, length};
 use crate::place::{Found, Place, unreadable};
-use crate::terminal::{Cell, Column, Style, Table, Terminal, one_line};
+use crate::terminal::{Cell, Column, Style, Table, Terminal, json_text, one_line};
 
 #[derive(Args)]
 pub(crate) struct ToolsArgs {
@@ -65,7 +65,7 @@ impl ToolsArgs {
             let missing = kept.lost;
             let tools = joined(offered.tools, kept);
             if self.json {
-                say!("{:#}", as_json(&tools, &period, missing));
+                say!("{}", json_text(&as_json(&tools, &period, missing)));
             } else {
                 print(&render(&tools, &period, missing, &Terminal::stdout()));
             }
@@ -268,7 +268,7 @@ mod tests {
                 render(&tools, &period, 2, &terminal)
             );
         }
-        insta::assert_snapshot!("tools-json", format!("{:#}", as_json(&tools, &period, 2)));
+        insta::assert_snapshot!("tools-json", json_text(&as_json(&tools, &period, 2)));
     }
 
     #[test]

@@ -154,6 +154,35 @@ async fn a_group_is_opened_resolved_and_opens_again_when_it_comes_back() {
 }
 
 #[tokio::test]
+async fn a_reference_of_two_groups_shows_both_and_changes_none() {
+    let directory = directory("two");
+    let file = directory.join("a.db");
+    // The same failure of the same tool behind two servers.
+    for upstream in ["one", "two"] {
+        let keeper =
+            Arc::new(Store::keeper(file.to_str().unwrap(), "here", Keep::default()).unwrap());
+        let tool = Script::new("fails").fails(FailureKind::NotFound).tool().upstream(upstream);
+        let sink = Arc::clone(&keeper) as Arc<dyn Sink>;
+        let guard = Guard::builder().tool(tool).sink(sink).build().unwrap();
+        guard.handle(Call::new("1", "fails", "{}")).await;
+    }
+    let listed = json(&run(&file, &["errors", "--json"]));
+    let reference = listed["groups"][0]["reference"].as_str().unwrap();
+    assert_eq!(listed["groups"][1]["reference"], reference);
+    let (text, _, status) = said(&run(&file, &["errors", "show", reference]));
+    assert!(text.starts_with(&format!("`{reference}` names 2 groups.\n")), "{text}");
+    assert!(text.contains("of `one`") && text.contains("of `two`") && status == Some(0), "{text}");
+    let (_, error, status) = said(&run(&file, &["errors", "resolve", reference]));
+    assert!(error.contains("names 2 groups: 1-") && error.contains("hint: "), "{error}");
+    assert_eq!(status, Some(1));
+    assert_eq!(json(&run(&file, &["errors", "--json"]))["found"], 2);
+    let exact = listed["groups"][1]["fingerprint"].as_str().unwrap();
+    assert_eq!(said(&run(&file, &["errors", "resolve", exact])).2, Some(0));
+    assert_eq!(json(&run(&file, &["errors", "--json"]))["found"], 1);
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[tokio::test]
 async fn what_goes_into_a_file_has_no_colours_and_fits_the_columns_asked_for() {
     let directory = directory("plain");
     let file = directory.join("a.db");
@@ -205,6 +234,51 @@ impl Drop for Followed {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// A server with two tools, one of which always fails.
+const SERVER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method, answer = message.get("method"), {"jsonrpc": "2.0", "id": message.get("id")}
+    if method == "initialize":
+        answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                            "serverInfo": {"name": "two", "version": "1"}}
+    elif method == "tools/list":
+        answer["result"] = {"tools": [{"name": name, "description": "Does it.",
+                                       "inputSchema": {"type": "object"}} for name in ("one", "two")]}
+    elif method == "tools/call":
+        answer["result"] = {"isError": True, "content": [{"type": "text", "text": "file not found"}]}
+    if message.get("id") is not None:
+        print(json.dumps(answer), flush=True)
+"#;
+
+#[test]
+fn the_tools_of_a_server_stand_beside_what_became_of_their_calls() {
+    let directory = directory("tools");
+    let file = directory.join("a.db");
+    let config = format!("[store]\nplace = {:?}\n", file.to_str().unwrap());
+    std::fs::write(directory.join("breakfall.toml"), config).unwrap();
+    let run = |arguments: &[&str]| {
+        let server = ["--", "python3", "-c", SERVER];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_breakfall"));
+        command.args(arguments).args(server).current_dir(&directory).stdin(Stdio::null());
+        command.output().unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(said(&run(&["call", "two"])).2, Some(1));
+    }
+    let listed = json(&run(&["tools", "--json"]));
+    let told = listed["tools"].as_array().unwrap().iter().map(|tool| {
+        let of = |name: &str| tool[name].to_string();
+        [of("tool"), of("offered"), of("calls"), of("failed"), of("rate")].join(" ")
+    });
+    let told: Vec<String> = told.collect();
+    assert_eq!(told, ["\"one\" true 0 0 null", "\"two\" true 3 3 1.0"]);
+    let (text, _, status) = said(&run(&["tools"]));
+    assert!(text.contains("100.0 %") && text.contains("Does it.") && status == Some(0), "{text}");
+    std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[tokio::test]

@@ -53,14 +53,14 @@ pub(crate) fn encoded(value: &str) -> String {
 
 /// How far back one looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Window {
+pub(crate) enum Period {
     Hour,
     #[default]
     Day,
     Week,
 }
 
-impl Window {
+impl Period {
     pub(crate) const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Week];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -92,7 +92,7 @@ impl Window {
 /// What is asked for. What makes no sense is not asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
-    pub(crate) window: Window,
+    pub(crate) period: Period,
     pub(crate) text: String,
     pub(crate) upstream: String,
     pub(crate) tool: String,
@@ -109,9 +109,9 @@ impl Asked {
         for (name, value) in pairs(query) {
             let value = decoded(value);
             match name {
-                "window" => {
-                    let known = Window::ALL.into_iter().find(|window| window.name() == value);
-                    asked.window = known.unwrap_or_default();
+                "period" => {
+                    let known = Period::ALL.into_iter().find(|period| period.name() == value);
+                    asked.period = known.unwrap_or_default();
                 }
                 "q" => value.trim().clone_into(&mut asked.text),
                 "upstream" => asked.upstream = value,
@@ -128,7 +128,7 @@ impl Asked {
     }
 
     pub(crate) fn since(&self, now: i64) -> i64 {
-        now - self.window.millis()
+        now - self.period.millis()
     }
 
     pub(crate) fn wanted(&self, now: i64) -> Wanted {
@@ -157,7 +157,7 @@ impl Asked {
         let state = self.state.map_or("all", State::name);
         let page = self.page.to_string();
         let pairs = [
-            ("window", self.window.name(), Window::default().name()),
+            ("period", self.period.name(), Period::default().name()),
             ("q", &self.text, ""),
             ("upstream", &self.upstream, ""),
             ("tool", &self.tool, ""),
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn an_address_asks_for_what_it_was_made_of() {
         let asked = Asked {
-            window: Window::Week,
+            period: Period::Week,
             text: "50% & more?".into(),
             tool: "räd/file".into(),
             state: None,
@@ -214,7 +214,7 @@ mod tests {
         let address = asked.at("/groups");
         assert_eq!(
             address,
-            "/groups?window=7d&q=50%25%20%26%20more%3F&tool=r%C3%A4d%2Ffile&state=all&sort=share&page=3"
+            "/groups?period=7d&q=50%25%20%26%20more%3F&tool=r%C3%A4d%2Ffile&state=all&sort=share&page=3"
         );
         let again = Asked::of(address.split_once('?').unwrap_or_default().1);
         assert_eq!(format!("{again:?}"), format!("{asked:?}"));
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_not_asked_for() {
-        let asked = Asked::of("page=-1&window=9y&sort=x&state=%zz&q=%ff+%4&&=&nonsense");
-        assert_eq!((asked.page, asked.window, asked.sort), (1, Window::Day, Sort::Count));
+        let asked = Asked::of("page=-1&period=9y&sort=x&state=%zz&q=%ff+%4&&=&nonsense");
+        assert_eq!((asked.page, asked.period, asked.sort), (1, Period::Day, Sort::Count));
         assert_eq!((asked.state, asked.text.as_str()), (None, "\u{fffd} %4"));
         assert_eq!(Asked::of(&format!("q={}", "x".repeat(100_000))).text.len(), LONGEST);
         assert_eq!(Asked::of("page=99999999999").page, 1);

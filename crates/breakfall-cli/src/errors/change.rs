@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Reading, unknown};
 use crate::failed::Failed;
 use crate::place::unreadable;
-use crate::terminal::one_line;
+use crate::terminal::{json_text, one_line};
 
 #[derive(Args)]
 pub(super) struct Change {
@@ -28,7 +28,7 @@ impl Change {
         store.close().await;
         let group = changed?;
         if self.reading.json {
-            say!("{:#}", json!({ "changed": group }));
+            say!("{}", json_text(&json!({ "changed": group })));
         } else {
             say!("{}", told(&group));
         }
@@ -45,9 +45,9 @@ async fn change(store: &Store, name: &str, state: State, now: i64) -> Result<Gro
         let each = groups.iter().map(|group| {
             format!("{} (`{}`, {})", group.fingerprint, one_line(&group.tool), group.kind)
         });
-        let what = format!("`{}` names {} groups", one_line(name), groups.len());
-        let each: Vec<String> = each.collect();
-        return Err(Failed::new(what).because(each.join(", ")).hint("name one by its fingerprint"));
+        let each = each.collect::<Vec<_>>().join(", ");
+        let what = format!("`{}` names {} groups: {each}", one_line(name), groups.len());
+        return Err(Failed::new(what).hint("name one by its fingerprint"));
     }
     store.set_state(&group, state, now).await.map_err(|error| unreadable(&error))?;
     group.state = state;

@@ -14,7 +14,7 @@ use crate::gate::{Failures, Gate};
 use crate::numbers::{of, percent, recovered, span, sparkline};
 use crate::period::{Period, length};
 use crate::place::unreadable;
-use crate::terminal::{Cell, Column, Style, Table, Terminal, one_line, wrapped};
+use crate::terminal::{Cell, Column, Style, Table, Terminal, json_text, one_line, wrapped};
 
 /// What was first seen within this time is new.
 const NEW: i64 = 24 * 3_600_000;
@@ -84,14 +84,14 @@ impl List {
         let period = Period::new(self.since, now);
         let nothing = json!({
             "since": period.since, "until": now, "calls": 0, "failed": 0, "rate": null,
-            "found": 0, "lost": 0, "groups": [],
+            "found": 0, "new": 0, "came_back": 0, "recovery": null, "lost": 0, "groups": [],
         });
         let Some(store) = self.reading.store(nothing).await? else { return Ok(()) };
         let listed = self.read(&store, period).await.map_err(|error| unreadable(&error));
         store.close().await;
         let listed = listed?;
         if self.reading.json {
-            say!("{:#}", listed.json());
+            say!("{}", json_text(&listed.json()));
         } else {
             print(&listed.render(terminal));
         }
@@ -131,6 +131,9 @@ impl Listed {
             "failed": self.found.failed,
             "rate": self.failures().rate(),
             "found": self.found.found,
+            "new": self.found.new,
+            "came_back": self.found.came_back,
+            "recovery": self.found.recovery,
             "lost": self.lost,
             "groups": self.found.groups,
         })
@@ -185,7 +188,7 @@ impl Listed {
                 group.count.to_string().into(),
                 rate(group),
                 recovered(&group.recovery).into(),
-                group.runs.to_string().into(),
+                runs(group).into(),
                 span(self.period.now - group.last_seen).into(),
                 state(group, self.period.now),
                 one_line(&group.upstream).into(),
@@ -205,6 +208,11 @@ fn rate(group: &Group) -> Cell {
         Some(rate) => percent(rate).into(),
         None => format!("{} of {}", group.count, group.calls).into(),
     }
+}
+
+/// How many runs; where no caller names its runs, none is known.
+fn runs(group: &Group) -> String {
+    if group.runs == 0 { "–".to_owned() } else { group.runs.to_string() }
 }
 
 /// What is to be known of a group beside its counts.

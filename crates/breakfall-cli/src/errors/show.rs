@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use breakfall_store::{Error, Group, Sample, State, Store, ToolRow};
+use breakfall_store::{Error, Group, Sample, State, Store};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -11,16 +11,15 @@ use super::{Reading, lost, unknown};
 use crate::failed::Failed;
 use crate::numbers::{ago, moment, of, percent, recovery, sparkline, took};
 use crate::place::unreadable;
-use crate::terminal::{Style, Terminal, beside, one_line, safe, wrapped};
+use crate::terminal::{Style, Terminal, beside, json_text, one_line, safe, wrapped};
 
 mod attempts;
 mod developer;
 
+pub(crate) use developer::facts;
+
 /// From this width on there is room for two blocks.
 const TWO: usize = 100;
-
-/// How far back the counts of the tool go.
-const WEEK: i64 = 7 * 24 * 3_600_000;
 
 #[derive(Args)]
 pub(super) struct Show {
@@ -38,7 +37,6 @@ pub(super) struct Show {
 pub(super) struct Shown {
     pub(super) group: Group,
     pub(super) samples: Vec<Sample>,
-    pub(super) tool: Option<ToolRow>,
 }
 
 impl Show {
@@ -55,7 +53,7 @@ impl Show {
         store.close().await;
         if self.reading.json {
             let groups: Vec<Value> = shown.iter().map(Shown::json).collect();
-            say!("{:#}", json!({ "groups": groups, "lost": missing }));
+            say!("{}", json_text(&json!({ "groups": groups, "lost": missing })));
             return Ok(());
         }
         let mut text = String::new();
@@ -79,13 +77,10 @@ pub(super) async fn read(
     now: i64,
 ) -> Result<Vec<Shown>, Error> {
     let groups = store.named(name, now).await?;
-    let tools = if groups.is_empty() { Vec::new() } else { store.tools(now - WEEK).await? };
     let mut shown = Vec::new();
     for group in groups {
         let samples = store.samples(&group, most).await?;
-        let is_its = |row: &&ToolRow| row.tool == group.tool && row.upstream == group.upstream;
-        let tool = tools.iter().find(is_its).cloned();
-        shown.push(Shown { group, samples, tool });
+        shown.push(Shown { group, samples });
     }
     Ok(shown)
 }
@@ -94,7 +89,6 @@ impl Shown {
     pub(super) fn json(&self) -> Value {
         let mut value = json!(self.group);
         value["samples"] = json!(self.samples);
-        value["by_retry"] = json!(self.tool.as_ref().map(|tool| tool.by_retry));
         value
     }
 
@@ -144,15 +138,14 @@ impl Shown {
         row("first seen", &seen(group.first_seen));
         row("last seen", &seen(group.last_seen));
         row("count", &counted(group));
-        row("runs", &group.runs.to_string());
+        let runs =
+            if group.runs == 0 { "none is known".to_owned() } else { group.runs.to_string() };
+        row("runs", &runs);
         row("24 hours", &sparkline(&group.hours, 24));
         row("recovered", &recovery(&group.recovery));
-        if let Some(tool) = self.tool.as_ref().filter(|tool| tool.by_retry > 0) {
-            let calls = of(tool.by_retry, "call", "calls");
-            row(
-                "by retry",
-                &format!("{calls} of the tool in 7 days, of which the model was not told"),
-            );
+        if group.by_retry > 0 {
+            let calls = of(group.by_retry, "call", "calls");
+            row("by retry", &format!("{calls} of the tool in 7 days; the model was not told"));
         }
         text
     }

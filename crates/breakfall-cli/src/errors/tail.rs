@@ -12,7 +12,7 @@ use crate::failed::{Failed, writing};
 use crate::numbers::{moment, of, took};
 use crate::period::length;
 use crate::place::{Found, nothing_yet, unreadable};
-use crate::terminal::{Style, Terminal, cut, one_line, width};
+use crate::terminal::{Style, Terminal, cut, json_line, one_line, width};
 
 /// How often is looked.
 const EVERY: Duration = Duration::from_millis(500);
@@ -61,7 +61,7 @@ impl TailArgs {
             let mut out = std::io::stdout().lock();
             for sample in samples.iter().filter(|sample| self.is_meant(sample)) {
                 let text = if self.reading.json {
-                    json!(sample).to_string()
+                    json_line(&json!(sample))
                 } else {
                     line(sample, terminal)
                 };

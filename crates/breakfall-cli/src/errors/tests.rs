@@ -39,7 +39,7 @@ async fn groups_are_listed_in_any_width() {
     }
     let all = listed(&kept, None, 0).await;
     insta::assert_snapshot!("errors-all", all.render(&terminal(160)));
-    insta::assert_snapshot!("errors-json", format!("{:#}", all.json()));
+    insta::assert_snapshot!("errors-json", json_text(&all.json()));
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_group_is_shown_with_what_each_side_saw() {
     }
     let group = kept.store.groups(0, NOW).await.unwrap().remove(0);
     let shown = read(&kept.store, &group.reference, 1, NOW).await.unwrap();
-    insta::assert_snapshot!("show-json", format!("{:#}", shown[0].json()));
+    insta::assert_snapshot!("show-json", json_text(&shown[0].json()));
 }
 
 #[tokio::test]

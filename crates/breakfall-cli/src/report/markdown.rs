@@ -32,7 +32,7 @@ pub(super) fn render(report: &Report) -> String {
 
 fn summary(text: &mut String, report: &Report) {
     let calls = |of: fn(&ToolRow) -> u64| numbers::of(report.sum(of), "call", "calls");
-    let (new, back) = report.turns();
+    let (new, back) = (report.found.new, report.found.came_back);
     let groups = numbers::of(report.found.found, "group", "groups");
     let lines = [
         report.failures.words(),
@@ -41,7 +41,7 @@ fn summary(text: &mut String, report: &Report) {
         format!("answered by a substitute: {}", calls(|tool| tool.substituted)),
         format!(
             "recovered, of the failures told to the model since each group was first seen: {}",
-            recovery(&report.recovery())
+            recovery(&report.found.recovery)
         ),
     ];
     for line in lines {

@@ -6,8 +6,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::markdown::share;
 use super::{Report, charts};
-use crate::errors::state;
-use crate::numbers::{moment, percent, recovered, recovery, span, took};
+use crate::errors::{self, state};
+use crate::numbers::{ago, moment, percent, recovered, recovery, took};
 use crate::terminal::safe;
 
 const STYLE: &str = include_str!("page.css");
@@ -30,12 +30,12 @@ pub(super) fn render(report: &Report) -> String {
                 (numbers(report))
                 @for note in report.notes() { p.note { (note) "." } }
                 h2 { "Calls and failures" }
-                (charts::timeline(&report.timeline))
+                div.wide { (charts::timeline(&report.timeline)) }
                 p.legend { span.calls {} " calls " span.failed {} " failed" }
                 @let kinds = report.kinds();
                 @if !kinds.is_empty() {
                     h2 { "Failures by kind" }
-                    (charts::bars(&kinds))
+                    div.wide { (charts::bars(&kinds)) }
                 }
                 h2 { "What failed" }
                 (groups(report))
@@ -49,8 +49,8 @@ pub(super) fn render(report: &Report) -> String {
 
 fn numbers(report: &Report) -> Markup {
     let failures = report.failures;
-    let all = report.recovery();
-    let (new, back) = report.turns();
+    let all = report.found.recovery;
+    let (new, back) = (report.found.new, report.found.came_back);
     let each = [
         ("calls", failures.calls.to_string()),
         ("failed", failures.failed.to_string()),
@@ -104,7 +104,7 @@ fn facts(group: &Group, now: i64) -> String {
         format!("server {}; ", safe(&group.upstream))
     };
     format!(
-        "{server}{} in this time, {} of the tool's calls; {} in all, {} runs; recovered {}; first \
+        "{server}{} in this time, {} of the tool's calls; {} in all, runs {}; recovered {}; first \
          {} UTC, last {} UTC ({})",
         group.count,
         share(group),
@@ -113,32 +113,22 @@ fn facts(group: &Group, now: i64) -> String {
         recovered(&group.recovery),
         moment(group.first_seen),
         moment(group.last_seen),
-        span(now - group.last_seen)
+        ago(now - group.last_seen)
     )
 }
 
 /// The newest sample: what the model was told beside what the developer needs.
 fn sides(sample: &Sample) -> Markup {
-    let text = |name: &str| sample.body[name].as_str().map(safe);
-    let causes = sample.body["causes"].as_array().into_iter().flatten();
-    let causes: Vec<String> = causes.filter_map(|cause| cause.as_str().map(safe)).collect();
+    let told = sample.body["told"].as_str().map(safe).unwrap_or_default();
+    let facts = errors::facts(sample).into_iter();
+    let facts: Vec<String> =
+        facts.map(|(name, value)| format!("{name}: {}", safe(&value))).collect();
     html! {
         details {
             summary { "The newest, " (moment(sample.at)) " UTC" }
             div.sides {
-                div { h3 { "What the model was told" } pre { (text("told").unwrap_or_default()) } }
-                div {
-                    h3 { "What the developer needs" }
-                    pre {
-                        (text("message").unwrap_or_default())
-                        @for cause in &causes { "\ncaused by: " (cause) }
-                        @if let Some(error_type) = text("error_type") { "\n\ntype: " (error_type) }
-                        @if let Some(resource) = text("resource") { "\nresource: " (resource) }
-                        @if let Some(arguments) = text("arguments") { "\narguments: " (arguments) }
-                        "\ncall: " (safe(&sample.call))
-                        @if let Some(run) = &sample.run { "\nrun: " (safe(run)) }
-                    }
-                }
+                div { h3 { "What the model was told" } pre { (told) } }
+                div { h3 { "What the developer needs" } pre { (facts.join("\n")) } }
             }
         }
     }

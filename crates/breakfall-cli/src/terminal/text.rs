@@ -1,6 +1,9 @@
 //! Text that others wrote, made fit for a terminal: nothing in it moves the cursor, hides or turns
 //! around.
 
+use std::fmt::Write as _;
+
+use serde_json::Value;
 use unicode_width::UnicodeWidthChar;
 
 /// A text of which no character does anything: what is no letter is written out. Lines stay lines.
@@ -23,6 +26,32 @@ pub(crate) fn safe(text: &str) -> String {
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     safe(&words.join(" "))
+}
+
+/// JSON of which no character does anything either: those that would are escaped, as they may be.
+pub(crate) fn json_text(value: &Value) -> String {
+    quiet(&format!("{value:#}"))
+}
+
+/// The same in one line.
+pub(crate) fn json_line(value: &Value) -> String {
+    quiet(&value.to_string())
+}
+
+/// What acts stands in strings only; the lines between them stay.
+fn quiet(json: &str) -> String {
+    let mut quiet = String::with_capacity(json.len());
+    for char in json.chars() {
+        if char != '\n' && acts(char) {
+            let mut units = [0; 2];
+            for unit in char.encode_utf16(&mut units) {
+                let _ = write!(quiet, "\\u{unit:04x}");
+            }
+        } else {
+            quiet.push(char);
+        }
+    }
+    quiet
 }
 
 /// Whether a character is a command to the terminal, or is not seen.
@@ -74,6 +103,15 @@ mod tests {
             assert_eq!(safe(text), is);
         }
         assert_eq!(one_line(" a\n\n b\u{7} "), "a b\\u{7}");
+    }
+
+    #[test]
+    fn nothing_acts_in_json_and_it_means_the_same() {
+        let value = serde_json::json!({ "a": "\u{1b}[2J\u{9b}\u{7f}\u{202e}\u{e0041} é\n日本" });
+        for text in [json_text(&value), json_line(&value)] {
+            assert!(!text.chars().any(|char| char != '\n' && acts(char)), "{text}");
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        }
     }
 
     #[test]

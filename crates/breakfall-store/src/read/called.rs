@@ -8,9 +8,16 @@ use super::groups::{Wanted, hour};
 use crate::backend::on;
 use crate::error::Error;
 
-/// Calls and failures of each tool.
+/// Calls of each upstream and tool.
 #[derive(Default)]
-pub(super) struct Called(HashMap<(String, String), (u64, u64)>);
+pub(super) struct Called(HashMap<(String, String), Counts>);
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    calls: u64,
+    failed: u64,
+    by_retry: u64,
+}
 
 impl Store {
     /// The calls of each tool since a moment, and how many failed: in one kind, or in any.
@@ -30,8 +37,12 @@ impl Store {
         });
         let mut called = Called::default();
         for (upstream, tool, what, count) in rows {
-            let (calls, failed) = called.0.entry((upstream, tool)).or_default();
-            let sum = if what == "calls" { calls } else { failed };
+            let counts = called.0.entry((upstream, tool)).or_default();
+            let sum = match what.as_str() {
+                "calls" => &mut counts.calls,
+                "by-retry" => &mut counts.by_retry,
+                _ => &mut counts.failed,
+            };
             *sum += count.unsigned_abs();
         }
         Ok(called)
@@ -43,7 +54,9 @@ impl Called {
     pub(super) fn tell(&self, groups: &mut [Group]) {
         for group in groups {
             let key = (group.upstream.clone(), group.tool.clone());
-            group.calls = self.0.get(&key).map_or(0, |(calls, _)| *calls);
+            let counts = self.0.get(&key).copied().unwrap_or_default();
+            group.calls = counts.calls;
+            group.by_retry = counts.by_retry;
             group.rate = Group::rate_of(group.count, group.calls);
         }
     }
@@ -57,10 +70,10 @@ impl Called {
         let tools = tools.filter(|((upstream, tool), _)| {
             is(&wanted.upstream, upstream) && is(&wanted.tool, tool)
         });
-        tools.fold((0, 0), |sum, (_, (calls, failed))| (sum.0 + calls, sum.1 + failed))
+        tools.fold((0, 0), |sum, (_, counts)| (sum.0 + counts.calls, sum.1 + counts.failed))
     }
 }
 
 pub(super) const CALLED: &str = "\
 SELECT upstream, tool, what, CAST(SUM(count) AS BIGINT) FROM rollups
-WHERE size = 'hour' AND at >= $1 AND what IN ('calls', $2, $3) GROUP BY upstream, tool, what";
+WHERE size = 'hour' AND at >= $1 AND what IN ('calls', 'by-retry', $2, $3) GROUP BY upstream, tool, what";

@@ -52,6 +52,8 @@ pub struct Group {
     pub calls: u64,
     /// The share of the calls, where there were enough to speak of one.
     pub rate: Option<f64>,
+    /// How many calls of the tool succeeded by a repeat in that time: the model was not told.
+    pub by_retry: u64,
     /// Whether somebody has to look at it.
     pub state: State,
     /// How often it came back after it was resolved.
@@ -111,17 +113,6 @@ impl Recovery {
     /// Of how many the end is known.
     pub fn known(&self) -> u64 {
         self.recovered() + self.by_nobody
-    }
-}
-
-impl std::iter::Sum for Recovery {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, one| Self {
-            by_model: sum.by_model + one.by_model,
-            by_fallback: sum.by_fallback + one.by_fallback,
-            by_nobody: sum.by_nobody + one.by_nobody,
-            unknown: sum.unknown + one.unknown,
-        })
     }
 }
 

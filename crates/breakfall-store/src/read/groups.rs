@@ -69,6 +69,12 @@ pub struct Groups {
     pub failed: u64,
     /// How many groups there are, also beyond those that were asked for.
     pub found: u64,
+    /// How many of them are open and were first seen in the time that was asked for.
+    pub new: u64,
+    /// How many of them are open again.
+    pub came_back: u64,
+    /// How runs went on after all of them, since each was first seen.
+    pub recovery: Recovery,
     /// The groups.
     pub groups: Vec<Group>,
 }
@@ -124,6 +130,7 @@ macro_rules! group {
             runs: count("runs")?,
             calls: 0,
             rate: None,
+            by_retry: 0,
             state: State::of(&text("state")?),
             returned: count("returned")?,
             recovery: Recovery {
@@ -137,6 +144,25 @@ macro_rules! group {
     }};
 }
 
+/// What every row of a list tells of all groups.
+macro_rules! sums {
+    ($row:ident) => {{
+        let count = |name: &str| $row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+        Groups {
+            found: count("found")?,
+            new: count("fresh")?,
+            came_back: count("back")?,
+            recovery: Recovery {
+                by_model: count("all_by_model")?,
+                by_fallback: count("all_by_fallback")?,
+                by_nobody: count("all_by_nobody")?,
+                unknown: count("all_unknown")?,
+            },
+            ..Groups::default()
+        }
+    }};
+}
+
 impl Store {
     /// The groups seen since a moment, the most frequent first.
     pub async fn groups(&self, since: i64, now: i64) -> Result<Vec<Group>, Error> {
@@ -146,28 +172,33 @@ impl Store {
     /// The groups that are wanted.
     pub async fn list(&self, wanted: &Wanted, now: i64) -> Result<Groups, Error> {
         let text = |wanted: &Option<String>| wanted.clone().unwrap_or_default();
-        let (found, mut groups): (u64, Vec<Group>) = on!(&self.backend, pool => sqlx::query(list(wanted.sort))
-                .bind(hour(wanted.since))
-                .bind(wanted.state.map_or("", State::name))
-                .bind(text(&wanted.upstream))
-                .bind(text(&wanted.tool))
-                .bind(text(&wanted.kind))
-                .bind(i64::from(wanted.most.min(MOST)))
-                .bind(pattern(wanted.text.as_deref().unwrap_or_default()))
-                .bind(i64::from(wanted.from))
-                .fetch_all(pool)
-                .await
-                .and_then(|rows| {
-                    let found = rows.first().map_or(Ok(0), |row| row.try_get::<i64, _>("found"))?;
-                    let groups: Result<_, sqlx::Error> = rows.iter().map(|row| Ok(group!(row))).collect();
-                    Ok((found.unsigned_abs(), groups?))
-                })
-                .map_err(Error::of("reading groups"))?);
+        let mut found: Groups = on!(&self.backend, pool => sqlx::query(list(wanted.sort))
+            .bind(hour(wanted.since))
+            .bind(wanted.state.map_or("", State::name))
+            .bind(text(&wanted.upstream))
+            .bind(text(&wanted.tool))
+            .bind(text(&wanted.kind))
+            .bind(i64::from(wanted.most.min(MOST)))
+            .bind(pattern(wanted.text.as_deref().unwrap_or_default()))
+            .bind(i64::from(wanted.from))
+            .fetch_all(pool)
+            .await
+            .and_then(|rows| {
+                let mut found = match rows.first() {
+                    Some(row) => sums!(row),
+                    None => Groups::default(),
+                };
+                for row in &rows {
+                    found.groups.push(group!(row));
+                }
+                Ok(found)
+            })
+            .map_err(Error::of("reading groups"))?);
         let tools = self.called(wanted.since, wanted.kind.as_deref()).await?;
-        tools.tell(&mut groups);
-        self.fill(&mut groups, now).await?;
-        let (calls, failed) = tools.sum(wanted);
-        Ok(Groups { calls, failed, found, groups })
+        tools.tell(&mut found.groups);
+        self.fill(&mut found.groups, now).await?;
+        (found.calls, found.failed) = tools.sum(wanted);
+        Ok(found)
     }
 
     /// Puts the last hours into groups: of few one by one, of many all at once.
@@ -303,7 +334,13 @@ macro_rules! reading {
 macro_rules! listing {
     ($join:literal, $order:literal) => {
         reading!(
-            ", COUNT(*) OVER () AS found",
+            ", COUNT(*) OVER () AS found, COUNT(CASE WHEN g.state = 'open' \
+             AND g.first_seen >= $1 THEN 1 END) OVER () AS fresh, COUNT(CASE WHEN g.state = 'open' \
+             AND g.returned > 0 THEN 1 END) OVER () AS back, \
+             CAST(SUM(g.by_model) OVER () AS BIGINT) AS all_by_model, \
+             CAST(SUM(g.by_fallback) OVER () AS BIGINT) AS all_by_fallback, \
+             CAST(SUM(g.by_nobody) OVER () AS BIGINT) AS all_by_nobody, \
+             CAST(SUM(g.unknown) OVER () AS BIGINT) AS all_unknown",
             $join,
             "g.last_seen >= $1 AND ($2 = '' OR g.state = $2) AND ($3 = '' OR g.upstream = $3) \
              AND ($4 = '' OR g.tool = $4) AND ($5 = '' OR g.kind = $5) \

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::asked::{Asked, Window};
+use crate::asked::{Asked, Period};
 
 /// A screen.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// Where the choice of time leads: not everything has one.
-    const fn with_window(self) -> Option<&'static str> {
+    const fn with_period(self) -> Option<&'static str> {
         match self {
             Self::Overview => Some("/"),
             Self::Groups => Some("/groups"),
@@ -87,7 +87,7 @@ pub(crate) fn page(place: Place, asked: &Asked, body: &Markup) -> Markup {
             }
             @if inside { div #news role="log" aria-live="polite" aria-label="News" {} }
             main #main tabindex="-1" {
-                @if let Some(path) = place.with_window() { (windows(asked, path)) }
+                @if let Some(path) = place.with_period() { (periods(asked, path)) }
                 div #screen data-live="" { (body) }
             }
             @if inside { (keys()) }
@@ -97,19 +97,19 @@ pub(crate) fn page(place: Place, asked: &Asked, body: &Markup) -> Markup {
 
 /// The same time elsewhere; what else was asked for stays behind.
 fn elsewhere(asked: &Asked, screen: Place, path: &str) -> String {
-    match screen.with_window() {
-        Some(_) => Asked { window: asked.window, ..Asked::of("") }.at(path),
+    match screen.with_period() {
+        Some(_) => Asked { period: asked.period, ..Asked::of("") }.at(path),
         None => path.to_owned(),
     }
 }
 
-fn windows(asked: &Asked, path: &str) -> Markup {
+fn periods(asked: &Asked, path: &str) -> Markup {
     html! {
-        nav.windows aria-label="Time" {
-            @for window in Window::ALL {
-                @let there = Asked { window, page: 1, ..asked.clone() };
-                a href=(there.at(path)) aria-current=[(window == asked.window).then_some("true")] {
-                    "Last " (window.words())
+        nav.periods aria-label="Time" {
+            @for period in Period::ALL {
+                @let there = Asked { period, page: 1, ..asked.clone() };
+                a href=(there.at(path)) aria-current=[(period == asked.period).then_some("true")] {
+                    "Last " (period.words())
                 }
             }
         }

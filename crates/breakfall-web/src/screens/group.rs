@@ -18,7 +18,7 @@ pub(crate) fn screen(
     now: i64,
 ) -> Markup {
     let of_tool = Asked {
-        window: asked.window,
+        period: asked.period,
         tool: group.tool.clone(),
         upstream: group.upstream.clone(),
         state: None,

@@ -14,7 +14,7 @@ pub(crate) fn screen(found: &Groups, choices: &[Choice], asked: &Asked, now: i64
         h1 { "Failures" }
         (form(choices, asked))
         @if found.groups.is_empty() { (none(asked)) } @else {
-            p.quiet { (number(found.found)) " in the last " (asked.window.words()) ", " (sort_words(asked.sort)) "." }
+            p.quiet { (number(found.found)) " in the last " (asked.period.words()) ", " (sort_words(asked.sort)) "." }
             (table(&found.groups, "Failures that are one, in a row each", asked, now))
             (turning(asked, pages))
         }
@@ -31,18 +31,18 @@ pub(crate) fn several(groups: &[Group], name: &str, asked: &Asked, now: i64) -> 
 
 fn none(asked: &Asked) -> Markup {
     if asked.is_narrow() || asked.page > 1 {
-        let all = Asked { window: asked.window, ..Asked::of("") };
+        let all = Asked { period: asked.period, ..Asked::of("") };
         return empty(
             "No failure fits",
             &html! {
-                p { a href=(all.at("/groups")) { "Show all open failures" } " of the last " (asked.window.words()) "." }
+                p { a href=(all.at("/groups")) { "Show all open failures" } " of the last " (asked.period.words()) "." }
             },
         );
     }
     empty(
         "No open failures",
         &html! {
-            p { "Nothing failed in the last " (asked.window.words()) " that is not resolved or ignored. New failures appear here by themselves." }
+            p { "Nothing failed in the last " (asked.period.words()) " that is not resolved or ignored. New failures appear here by themselves." }
             p { a href=(Asked { state: None, ..asked.clone() }.at("/groups")) { "Show resolved and ignored ones too" } }
         },
     )
@@ -72,7 +72,7 @@ pub(crate) fn table(groups: &[Group], caption: &str, asked: &Asked, now: i64) ->
 }
 
 fn row(group: &Group, asked: &Asked, now: i64) -> Markup {
-    let there = Asked { window: asked.window, ..Asked::of("") };
+    let there = Asked { period: asked.period, ..Asked::of("") };
     let recovered = group.recovery.share().map_or("–".to_owned(), |(part, ..)| percent(part));
     let is_new = now.saturating_sub(group.first_seen) < 24 * 60 * 60 * 1000;
     html! {
@@ -121,7 +121,7 @@ fn form(choices: &[Choice], asked: &Asked) -> Markup {
     let states = [Some(State::Open), Some(State::Resolved), Some(State::Ignored), None];
     html! {
         form.filters role="search" method="get" action="/groups" {
-            input type="hidden" name="window" value=(asked.window.name());
+            input type="hidden" name="period" value=(asked.period.name());
             div.field {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=(asked.text) placeholder="message, tool, server";

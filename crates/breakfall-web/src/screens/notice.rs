@@ -88,7 +88,7 @@ pub(crate) fn no_group(name: &str) -> Markup {
         h1 { "No such failure" }
         (empty("Nothing is known by this name", &html! {
             p { code { (visible(name)) } " is no reference and no fingerprint that is kept. What was not seen for long is deleted." }
-            p { a href="/groups?state=all&window=7d" { "All failures of the last 7 days" } }
+            p { a href="/groups?state=all&period=7d" { "All failures of the last 7 days" } }
         }))
     }
 }

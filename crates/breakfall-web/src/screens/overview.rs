@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::groups::table;
 use super::{empty, tools};
-use crate::asked::{Asked, Window};
+use crate::asked::{Asked, Period};
 use crate::chart::{Bar, bars};
 use crate::words::{number, percent, several, share};
 
@@ -29,7 +29,7 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) async fn read(store: &Store, asked: &Asked, now: i64) -> Result<Self, Error> {
         let since = asked.since(now);
-        let step = if asked.window == Window::Hour { Step::Minute } else { Step::Hour };
+        let step = if asked.period == Period::Hour { Step::Minute } else { Step::Hour };
         let open = Wanted { state: Some(State::Open), most: SHOWN, ..Wanted::since(since) };
         Ok(Self {
             spans: store.over_time(since + step.millis(), now, step).await?,
@@ -52,21 +52,21 @@ pub(crate) fn screen(seen: &Seen, asked: &Asked) -> Markup {
         h1 { "Overview" }
         @if all.calls == 0 && seen.open.found == 0 {
             (empty("No calls in this time", &html! {
-                p { "Nothing was called in the last " (asked.window.words()) ". Look further back, or make a call:" }
+                p { "Nothing was called in the last " (asked.period.words()) ". Look further back, or make a call:" }
                 pre { code { "breakfall call TOOL '{…}' -- COMMAND" } }
             }))
         } @else {
             (tiles(seen, &all))
-            (charts(&seen.spans, asked.window))
+            (charts(&seen.spans, asked.period))
         }
         section aria-labelledby="open-title" {
             h2 #open-title { "Open failures" }
             @if seen.open.groups.is_empty() {
-                p { "None in the last " (asked.window.words()) ". New ones appear here by themselves." }
+                p { "None in the last " (asked.period.words()) ". New ones appear here by themselves." }
             } @else {
                 (table(&seen.open.groups, "Open failures, the most frequent first", asked, seen.now))
                 @if seen.open.found > u64::from(SHOWN) {
-                    p { a href=(Asked { window: asked.window, ..Asked::of("") }.at("/groups")) {
+                    p { a href=(Asked { period: asked.period, ..Asked::of("") }.at("/groups")) {
                         "All " (number(seen.open.found)) " open failures"
                     } }
                 }
@@ -120,9 +120,9 @@ fn recovered(recovery: &Recovery) -> Markup {
     }
 }
 
-fn charts(spans: &[Span], window: Window) -> Markup {
+fn charts(spans: &[Span], period: Period) -> Markup {
     // A week by the hour would be bars that nobody can tell apart.
-    let together = if window == Window::Week { 3 } else { 1 };
+    let together = if period == Period::Week { 3 } else { 1 };
     let of = |count: fn(&Span) -> u64| -> Vec<Bar> {
         spans
             .chunks(together)
@@ -132,12 +132,12 @@ fn charts(spans: &[Span], window: Window) -> Markup {
             })
             .collect()
     };
-    let every = match window {
-        Window::Hour => "each minute",
-        Window::Day => "each hour",
-        Window::Week => "each three hours",
+    let every = match period {
+        Period::Hour => "each minute",
+        Period::Day => "each hour",
+        Period::Week => "each three hours",
     };
-    let days = window == Window::Week;
+    let days = period == Period::Week;
     html! {
         div.charts {
             (bars(&format!("Calls, {every}"), "calls", "calls", &of(|span| span.calls), days))

@@ -15,7 +15,7 @@ pub(crate) fn list(rows: &[RunRow], asked: &Asked, now: i64) -> Markup {
         h1 { "Runs" }
         @if rows.is_empty() {
             (empty("No run with a failure", &html! {
-                p { "A run is one agent's work from a user message to its end. Those in which something failed in the last " (asked.window.words()) " are shown here: a session of an MCP client is one, and a program names its own with " code { "Call::in_run" } "." }
+                p { "A run is one agent's work from a user message to its end. Those in which something failed in the last " (asked.period.words()) " are shown here: a session of an MCP client is one, and a program names its own with " code { "Call::in_run" } "." }
             }))
         } @else {
             table.rows {

@@ -18,7 +18,7 @@ pub(crate) fn screen(tools: &[ToolRow], breakers: &[Breaker], asked: &Asked) -> 
         h1 { "Tools" }
         @if shown.is_empty() {
             (empty("No calls in this time", &html! {
-                p { "Nothing was called in the last " (asked.window.words()) ". Which tools there are says" }
+                p { "Nothing was called in the last " (asked.period.words()) ". Which tools there are says" }
                 pre { code { "breakfall tools -- COMMAND" } }
             }))
         } @else {
@@ -57,7 +57,7 @@ pub(crate) fn table(
 #[expect(clippy::cast_precision_loss, reason = "an average of counts")]
 fn row(row: &ToolRow, breakers: &[Breaker], asked: &Asked) -> Markup {
     let there = Asked {
-        window: asked.window,
+        period: asked.period,
         tool: row.tool.clone(),
         upstream: row.upstream.clone(),
         state: None,

@@ -22,7 +22,7 @@ async fn what_is_no_sense_is_answered() {
     let page = page(&folder).await;
     let cookie = page.cookie().await;
     for (line, status) in [
-        ("GET /groups?page=99999999999999&window=&sort=%00&q=%ff%fe&=&&&", 200),
+        ("GET /groups?page=99999999999999&period=&sort=%00&q=%ff%fe&=&&&", 200),
         ("GET /groups/%00%ff", 400),
         ("GET /groups/..%2f..%2fetc%2fpasswd", 200),
         ("GET /assets/..%2fCargo.toml", 404),

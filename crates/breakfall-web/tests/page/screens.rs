@@ -27,7 +27,7 @@ async fn a_foreign_text_is_never_a_tag() {
         "/runs?run=%3Csvg%20onload%3Dalert(3)%3E".to_owned(),
         format!("/runs?run={query}"),
         format!("/groups/{query}"),
-        format!("/groups?q={query}&tool={query}&kind={query}&upstream={query}&window={query}"),
+        format!("/groups?q={query}&tool={query}&kind={query}&upstream={query}&period={query}"),
         format!("/?token={query}"),
         format!("/{query}"),
     ] {
