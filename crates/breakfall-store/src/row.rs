@@ -63,14 +63,15 @@ impl Row {
         let upstream = plain(record.upstream.as_deref().unwrap_or_default());
         let tool = plain(&record.tool);
         let failure = record.failure.as_ref().map(|failure| {
-            let template = plain(&template(&failure.message));
+            // What the model was told changes when it is told again: it is shown, and names nothing.
+            let masked = plain(&template(&failure.message));
             let kind = failure.kind.name();
             let counted = counted(kind, &tool);
             Failed {
                 kind: kind.to_owned(),
                 reference: failure.reference.to_string(),
-                fingerprint: fingerprint(&upstream, counted, kind, &template),
-                template,
+                fingerprint: fingerprint(&upstream, counted, kind, &masked),
+                template: if masked.is_empty() { plain(&template(told(record))) } else { masked },
             }
         });
         let at = record.started.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -105,6 +106,13 @@ impl Row {
     pub(crate) fn succeeded(&self) -> bool {
         self.ending == ending(Ending::Succeeded)
     }
+}
+
+/// The fact that the model was told, without the tool, which the group names already.
+fn told(record: &Record) -> &str {
+    let fact = record.told.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
+    let of_tool = fact.strip_prefix('`').and_then(|fact| fact.strip_prefix(&record.tool));
+    of_tool.and_then(|fact| fact.strip_prefix("` ")).unwrap_or(fact)
 }
 
 /// What every name that is no tool counts for.
