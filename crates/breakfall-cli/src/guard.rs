@@ -12,6 +12,7 @@ use breakfall_mcp::{
 };
 use clap::Args;
 
+use crate::dashboard::Beside;
 use crate::failed::Failed;
 use crate::kept::Kept;
 use crate::settings::Settings;
@@ -46,6 +47,10 @@ pub(crate) struct GuardArgs {
     /// secrets
     #[arg(long, value_name = "DIRECTORY")]
     record: Option<PathBuf>,
+    /// Show what fails in a browser, on this address of this machine or on a free port; the link is
+    /// printed on standard error
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    dashboard: Option<SocketAddr>,
     #[command(flatten)]
     guarded: Guarded,
 }
@@ -72,6 +77,8 @@ impl GuardArgs {
             .init();
         let recorder = self.record.as_deref().map(Recorder::new).transpose();
         let recorder = recorder.map_err(stopped)?.map(Arc::new);
+        let beside = |address| Beside::start(address, &self.guarded.settings);
+        let _page = self.dashboard.map(beside).transpose()?;
         let by_a_person = std::io::stdin().is_terminal();
         let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match self.listen.or_else(|| by_a_person.then(free_port)) {
@@ -229,18 +236,22 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     eprintln!("Ctrl-C ends it.");
 }
 
-/// What the person typed behind `guard`, to be typed again.
+/// What the person typed behind `guard`, to be typed again: without where we listen.
 fn typed_behind_the_command() -> String {
     let words = std::env::args().skip_while(|word| word != "guard").skip(1);
-    let mut skips = false;
+    let (mut ours, mut skips) = (true, false);
     let words = words.filter(|word| {
-        let skipped = std::mem::replace(&mut skips, word == "--listen");
-        !skipped && !word.starts_with("--listen")
+        ours &= word != "--";
+        // `--dashboard` may stand alone.
+        let is_value = std::mem::take(&mut skips) && word.parse::<SocketAddr>().is_ok();
+        let is_option = ["--listen", "--dashboard"].iter().any(|it| word.starts_with(it));
+        skips = ours && is_option && !word.contains('=');
+        !ours || !is_value && !is_option
     });
     words.fold(String::new(), |all, word| format!("{all} {word}"))
 }
 
-async fn told_to_end() {
+pub(crate) async fn told_to_end() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return std::future::pending().await;

@@ -2,10 +2,13 @@
 
 mod breakers;
 mod called;
+mod choices;
 mod group;
 mod groups;
+mod overview;
 #[cfg(test)]
 mod plans;
+mod runs;
 mod tail;
 mod timeline;
 mod tools;
@@ -15,8 +18,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakers::Breaker;
+pub use choices::Choice;
 pub use group::{Group, Recovery, State};
 pub use groups::{Groups, Known, Sort, Wanted};
+pub use overview::{Marker, Seen, Span, Step};
+pub use runs::RunRow;
 pub use tail::Tail;
 pub use timeline::{Moment, Timeline};
 pub use tools::ToolRow;
