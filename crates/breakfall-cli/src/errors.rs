@@ -17,7 +17,6 @@ use clap::{Args, Subcommand};
 use crate::failed::Failed;
 use crate::guard::block_on;
 use crate::numbers::of;
-use crate::period;
 use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
 use crate::terminal::{Terminal, cut, json_text, one_line};
@@ -59,7 +58,7 @@ pub(crate) struct Reading {
 
 impl Errors {
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let now = period::now();
+        let now = breakfall_store::now();
         let terminal = Terminal::stdout();
         block_on(async {
             match self.command {

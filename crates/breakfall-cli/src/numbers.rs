@@ -1,6 +1,6 @@
 //! Numbers as a person reads them.
 
-use breakfall_store::Recovery;
+use breakfall_store::{Calendar, Recovery};
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -61,28 +61,13 @@ pub(crate) fn took(seconds: f64) -> String {
 
 /// A moment, in the time of Greenwich.
 pub(crate) fn moment(at: i64) -> String {
-    let (day, clock) = (date(at), at.rem_euclid(DAY));
-    let (hour, minute, second) = (clock / HOUR, clock % HOUR / MINUTE, clock % MINUTE / SECOND);
-    format!("{day} {hour:02}:{minute:02}:{second:02}")
+    Calendar::of(at).to_string()
 }
 
 /// The same without seconds.
 pub(crate) fn minute(at: i64) -> String {
     let moment = moment(at);
     moment[..moment.len() - 3].to_owned()
-}
-
-/// The day of a moment, counted from 1 March, so that leap days come last.
-fn date(at: i64) -> String {
-    let days = at.div_euclid(DAY) + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// Counts as a row of bars, in so many columns at most.
@@ -138,20 +123,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_days_and_hours() {
-        for (at, is) in [
-            (0, "1970-01-01 00:00:00"),
-            (951_782_399_000, "2000-02-28 23:59:59"),
-            (951_782_400_000, "2000-02-29 00:00:00"),
-            (1_794_751_046_123, "2026-11-15 13:57:26"),
-            (-1, "1969-12-31 23:59:59"),
-        ] {
-            assert_eq!(moment(at), is);
-        }
-        assert_eq!(minute(0), "1970-01-01 00:00");
-    }
-
-    #[test]
     fn bars_show_what_was_and_that_nothing_was() {
         assert_eq!(sparkline(&[0, 1, 4, 8, 1000], 10), "·▁▁▁█");
         assert_eq!(sparkline(&[1, 1, 2, 2], 2), "▄█");
@@ -165,6 +136,7 @@ mod tests {
         let short = [percent(0.0), percent(0.000_1), percent(0.5), percent(0.999_9), percent(1.0)];
         assert_eq!(short, ["0.0 %", "<0.1 %", "50.0 %", ">99.9 %", "100.0 %"]);
         let spans = [0, 999, 59_000, 61_000, 7_200_000, 200_000_000, -5].map(span);
+        assert_eq!(minute(0), "1970-01-01 00:00");
         assert_eq!(spans, ["now", "now", "59s", "1m", "2h", "2d", "now"]);
         let times = [0.0, 0.001_26, 0.25, 1.5, 600.0].map(took);
         assert_eq!(times, ["<0.1 ms", "1.3 ms", "250 ms", "1.5 s", "10 min"]);

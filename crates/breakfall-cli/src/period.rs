@@ -1,6 +1,6 @@
 //! Since when: `15m`, `24h`, `7d`. Counts are kept by the hour, so a period begins with one.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crate::numbers::minute;
 
@@ -28,12 +28,6 @@ impl Period {
     pub(crate) fn words(&self) -> String {
         format!("{} to {} UTC", minute(self.since), minute(self.now))
     }
-}
-
-/// What time it is, in milliseconds since 1970.
-pub(crate) fn now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// A length of time as a person writes it.

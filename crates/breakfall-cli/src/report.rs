@@ -18,7 +18,7 @@ use crate::errors::{lost, print};
 use crate::failed::{Failed, writing};
 use crate::gate::{Failures, Gate};
 use crate::guard::block_on;
-use crate::period::{self, Period, length};
+use crate::period::{Period, length};
 use crate::place::{Found, Place, nothing_yet, unreadable};
 use crate::settings::Settings;
 use crate::terminal::json_text;
@@ -80,7 +80,7 @@ pub(crate) struct Report {
 impl ReportArgs {
     pub(crate) fn run(self) -> Result<(), Failed> {
         block_on(async {
-            let period = Period::new(self.since, period::now());
+            let period = Period::new(self.since, breakfall_store::now());
             let store = match self.place.open(&self.settings.config()?).await? {
                 Found::Store(store) => store,
                 Found::Nothing(place) => {

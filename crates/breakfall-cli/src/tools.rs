@@ -12,7 +12,7 @@ use crate::errors::{lost, print};
 use crate::failed::Failed;
 use crate::guard::{Guarded, block_on, own, redacted, stopped, watchdog};
 use crate::numbers::{percent, span, took};
-use crate::period::{self, Period, length};
+use crate::period::{Period, length};
 use crate::place::{Found, Place, unreadable};
 use crate::terminal::{Cell, Column, Style, Table, Terminal, json_text, one_line};
 
@@ -58,7 +58,7 @@ impl ToolsArgs {
     /// Lists the tools, and what is wrong with servers that list none.
     pub(crate) fn run(self) -> Result<(), Failed> {
         let config = self.guarded.config()?;
-        let period = Period::new(self.since, period::now());
+        let period = Period::new(self.since, breakfall_store::now());
         block_on(async {
             let offered = self.offered(&config).await?;
             let kept = self.kept(&config, &period).await?;

@@ -9,6 +9,7 @@
 
 mod backend;
 mod batch;
+mod calendar;
 mod error;
 mod fingerprint;
 mod histogram;
@@ -23,6 +24,7 @@ mod sweep;
 mod write;
 mod writer;
 
+pub use calendar::{Calendar, now};
 pub use error::Error;
 pub use keeper::{Keeper, Keeping};
 pub use place::default_file;

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::backend::{Backend, Place};
 use crate::batch::{Batch, Thinner, new_id};
+use crate::calendar::now;
 use crate::error::Error;
 use crate::keeper::{Progress, Queued};
 use crate::recovery::{Recovered, Runs};
@@ -250,9 +251,4 @@ async fn gather(queue: &mut mpsc::Receiver<Queued>, batch: &mut Vec<Row>) -> boo
         }
     }
     false
-}
-
-fn now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use breakfall_store::{Error, Marker, Seen};
+use breakfall_store::{Error, Marker, Seen, now};
 use futures_util::stream;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
@@ -17,7 +17,6 @@ use tokio::sync::{Mutex, Semaphore, broadcast};
 
 use crate::screens::notice;
 use crate::shelf::Shelf;
-use crate::words::now;
 
 /// How many browsers may listen at once.
 const LISTENERS: usize = 32;

@@ -11,7 +11,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use breakfall_http::text;
-use breakfall_store::{Error, Store};
+use breakfall_store::{Error, Store, now};
 use maud::Markup;
 
 use crate::asked::{Asked, decoded, pairs, state};
@@ -21,7 +21,6 @@ use crate::live::Live;
 use crate::page::Metrics;
 use crate::screens::{breakers, frame, group, groups, notice, overview, runs, tools};
 use crate::shelf::Shelf;
-use crate::words::now;
 
 /// The largest body: a form with two short fields.
 const LARGEST: usize = 4 << 10;

@@ -1,16 +1,12 @@
 //! Numbers, times and foreign texts as a person reads them.
 
 use std::borrow::Cow;
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use breakfall::is_hidden;
+use breakfall_store::Calendar;
 
 /// The most that is shown of one text.
 const LONGEST: usize = 16 << 10;
-
-/// Now, in milliseconds since 1970.
-pub(crate) fn now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
-}
 
 /// A count: `12,345`.
 pub(crate) fn number(count: u64) -> String {
@@ -79,38 +75,19 @@ pub(crate) fn ago(at: i64, now: i64) -> String {
     }
 }
 
-/// A moment in parts: year, month, day, hour, minute, second.
-fn parts(at: i64) -> (i64, i64, i64, i64, i64, i64) {
-    let seconds = at.div_euclid(1000);
-    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days are counted from the first of March of year 0, so that the leap day is the last one.
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let of_era = day.rem_euclid(146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    (year, month, day, second / 3_600, second / 60 % 60, second % 60)
-}
-
 /// A moment as machines write it.
 pub(crate) fn iso(at: i64) -> String {
-    let (year, month, day, hour, minute, second) = parts(at);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    format!("{}Z", Calendar::of(at).to_string().replace(' ', "T"))
 }
 
 /// A moment as people read it.
 pub(crate) fn moment(at: i64) -> String {
-    let (year, month, day, hour, minute, second) = parts(at);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    format!("{} UTC", Calendar::of(at))
 }
 
 /// The time of the day, or the day where days are told.
 pub(crate) fn tick(at: i64, days: bool) -> String {
-    let (_, month, day, hour, minute, _) = parts(at);
+    let Calendar { month, day, hour, minute, .. } = Calendar::of(at);
     if days { format!("{month:02}-{day:02}") } else { format!("{hour:02}:{minute:02}") }
 }
 
@@ -128,12 +105,9 @@ pub(crate) fn tool(upstream: &str, tool: &str) -> String {
 /// A foreign text in which nothing hides: what is not seen, or turns the text around it, is written
 /// as its number. So much of it as anybody reads.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    let hides = |it: char| {
-        (it.is_control() && !matches!(it, '\n' | '\t'))
-            || matches!(it, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-                | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
+    // What joins letters is seen in what it joins.
+    let joins = |it: char| matches!(it, '\n' | '\t' | '\u{200c}' | '\u{200d}');
+    let hides = |it: char| is_hidden(it) && !joins(it);
     let shown = &text[..text.floor_char_boundary(LONGEST)];
     if shown.len() == text.len() && !text.contains(hides) {
         return Cow::Borrowed(text);

@@ -96,7 +96,7 @@ pub use guard::{Batching, Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
-    Report, SecretRule, Span, secret_in_header,
+    Report, SecretRule, Span, is_hidden, secret_in_header,
 };
 pub use tool::{
     BoxFuture, Context, Effect, Entry, Held, IntoOutput, ItemProblem, Output, Progress, Tool,

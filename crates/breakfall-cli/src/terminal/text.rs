@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use breakfall::is_hidden;
 use serde_json::Value;
 use unicode_width::UnicodeWidthChar;
 
@@ -15,7 +16,7 @@ pub(crate) fn safe(text: &str) -> String {
             '\t' => safe.push_str("    "),
             // How an emoji looks; its width would be told wrong.
             '\u{fe00}'..='\u{fe0f}' => {}
-            char if acts(char) => safe.extend(char.escape_unicode()),
+            char if is_hidden(char) => safe.extend(char.escape_unicode()),
             char => safe.push(char),
         }
     }
@@ -42,7 +43,7 @@ pub(crate) fn json_line(value: &Value) -> String {
 fn quiet(json: &str) -> String {
     let mut quiet = String::with_capacity(json.len());
     for char in json.chars() {
-        if char != '\n' && acts(char) {
+        if char != '\n' && is_hidden(char) {
             let mut units = [0; 2];
             for unit in char.encode_utf16(&mut units) {
                 let _ = write!(quiet, "\\u{unit:04x}");
@@ -52,15 +53,6 @@ fn quiet(json: &str) -> String {
         }
     }
     quiet
-}
-
-/// Whether a character is a command to the terminal, or is not seen.
-fn acts(char: char) -> bool {
-    char.is_control()
-        || matches!(char,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// How many columns a safe text takes.
@@ -109,7 +101,7 @@ mod tests {
     fn nothing_acts_in_json_and_it_means_the_same() {
         let value = serde_json::json!({ "a": "\u{1b}[2J\u{9b}\u{7f}\u{202e}\u{e0041} é\n日本" });
         for text in [json_text(&value), json_line(&value)] {
-            assert!(!text.chars().any(|char| char != '\n' && acts(char)), "{text}");
+            assert!(!text.chars().any(|char| char != '\n' && is_hidden(char)), "{text}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
         }
     }

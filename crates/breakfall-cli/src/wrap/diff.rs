@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use breakfall::Redactor;
+use breakfall::{Redactor, is_hidden};
 use similar::{ChangeTag, TextDiff};
 
 /// How lines are told apart beside their first letter.
@@ -75,8 +75,7 @@ pub(super) fn show(
 pub(super) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
-        let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if turns || letter.is_control() && letter != '\t' {
+        if is_hidden(letter) && letter != '\t' {
             shown.extend(letter.escape_unicode());
         } else {
             shown.push(letter);

@@ -68,10 +68,16 @@ fn sequence(text: &str) -> usize {
     text.len()
 }
 
+/// Lines may stay: a model reads them.
 fn invisible(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t')
+    is_hidden(c) && !matches!(c, '\n' | '\t' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether a character is not seen where it stands, moves a cursor, or turns the text around it.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
