@@ -95,4 +95,7 @@ pub use tool::{
     ToolSpec, blocking, blocking_with, function, function_with, require_input,
 };
 pub use toolbox::{Scope, Toolbox};
-pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};
+pub use voice::{
+    Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice, interrupted,
+    written,
+};
