@@ -41,6 +41,9 @@ pub struct Limits {
     pub time: Duration,
     /// How often a question is asked that was not answered, at most.
     pub attempts: u32,
+    /// The first wait before it is asked again, where the provider asks for none; each next one is
+    /// twice as long.
+    pub first_wait: Duration,
     /// The longest wait before a question is asked again; one that asks for more ends the run.
     pub longest_wait: Duration,
 }
@@ -53,6 +56,7 @@ impl Default for Limits {
             tokens: 2_000_000,
             time: Duration::from_mins(30),
             attempts: 4,
+            first_wait: Duration::from_millis(500),
             longest_wait: Duration::from_mins(1),
         }
     }
@@ -180,7 +184,7 @@ impl Conversation {
         self.runs += 1;
         let mut run = Run {
             id: format!("{}-{}", self.name, self.runs).into(),
-            deadline: Instant::now() + self.limits.time,
+            deadline: later(self.limits.time),
             turns: 0,
             calls: 0,
             tokens: 0,
@@ -321,6 +325,12 @@ impl Conversation {
         let is_late = Instant::now() >= run.deadline;
         is_late.then_some(Stop::Limit(Limit::Time(self.limits.time)))
     }
+}
+
+/// When so much time went by; a time without end is a year.
+fn later(time: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_hours(365 * 24);
+    Instant::now() + time.min(YEAR)
 }
 
 /// Providers take fewer names than there are: a call under the name that one was told is a call of

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use breakfall::{Call, Disposition, Reply, Report};
+use breakfall::{Call, Detail, Disposition, Reply, Report};
 
 use crate::error::ModelError;
 use crate::repair::Note;
@@ -92,7 +92,12 @@ impl Event<'_> {
 fn failed(reply: &Reply) -> Option<String> {
     match reply.report() {
         // The end of the run says it.
-        Report::Failure(failure) if failure.disposition == Disposition::Fatal => None,
+        Report::Failure(failure)
+            if failure.disposition == Disposition::Fatal
+                || failure.detail == Detail::NotStarted =>
+        {
+            None
+        }
         Report::Failure(failure) => Some(fact(failure)),
         Report::Output(output) if output.problems.is_empty() => None,
         Report::Output(output) => {

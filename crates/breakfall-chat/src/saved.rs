@@ -62,6 +62,10 @@ impl Saved {
             Err(TryLockError::WouldBlock) => return Err(Error::InUse(path)),
             Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
         }
+        // What is no file has no beginning to read, and perhaps no end.
+        if !file.metadata().map_err(failed("read"))?.is_file() {
+            return Ok((Self { path, file }, Loaded::default()));
+        }
         let (loaded, torn_at) = read(&file).map_err(failed("read"))?;
         if let Some(end) = torn_at {
             // What is appended next must begin on a line of its own.

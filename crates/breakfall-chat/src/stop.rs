@@ -110,7 +110,9 @@ impl Limit {
 pub(crate) fn fact(failure: &FailureReport) -> String {
     let told = Plain.failure(failure);
     let line = told.lines().next().unwrap_or_default();
-    line.strip_suffix(" It said:").unwrap_or(line).trim_end_matches(':').to_owned()
+    let line = line.strip_suffix(" It said:").unwrap_or(line);
+    // What a list would follow.
+    line.strip_suffix(':').map_or_else(|| line.to_owned(), |line| format!("{line}."))
 }
 
 /// What a person can do about it.

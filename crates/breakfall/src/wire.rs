@@ -63,6 +63,14 @@ pub fn object(arguments: &str) -> Map<String, Value> {
     }
 }
 
+/// The same as text: to the letter where it is an object already.
+fn object_text(arguments: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<Map<String, Value>>(arguments) {
+        Ok(_) => Cow::Borrowed(arguments),
+        Err(_) => Cow::Owned(Value::Object(object(arguments)).to_string()),
+    }
+}
+
 /// The schema of a tool's arguments; providers want it to be that of an object.
 fn schema(spec: &ToolSpec) -> Value {
     match &spec.input_schema {

@@ -13,9 +13,6 @@ use crate::message::Message;
 use crate::model::{Answer, Delta, Question};
 use crate::stop::{Limit, Stop};
 
-/// The first wait where the provider asks for none; the next is twice as long.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-
 /// How often a model that answers nothing is asked again.
 const EMPTY: u32 = 2;
 
@@ -45,8 +42,9 @@ impl Conversation {
                 }
             };
             tracing::warn!(kind = error.kind.name(), status = error.status, "Model did not answer");
-            let wait = error.wait.unwrap_or(FIRST_WAIT * 2_u32.saturating_pow(asked - 1));
-            let in_time = Instant::now() + wait < run.deadline;
+            let doubled = 2_u32.saturating_pow(asked - 1);
+            let wait = error.wait.unwrap_or(self.limits.first_wait.saturating_mul(doubled));
+            let in_time = Instant::now().checked_add(wait).is_some_and(|then| then < run.deadline);
             let is_useful = error.kind.may_pass() && asked < self.limits.attempts;
             if !is_useful || !in_time || wait > self.limits.longest_wait {
                 self.keep(heard, hear);

@@ -71,7 +71,7 @@ impl Body {
                 Some(byte) => break Some(*byte),
                 None => match pieces.next().await {
                     Some(piece) => {
-                        first.extend(piece.map_err(|error| broken(&error))?.into_inner())
+                        first.extend(piece.map_err(|error| broken(&error))?.into_inner());
                     }
                     None => break None,
                 },

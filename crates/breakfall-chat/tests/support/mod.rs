@@ -7,7 +7,7 @@ pub(crate) mod rules;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use breakfall_chat::{Bounds, Conversation, Event, Provider, Shape, Stop, Tools};
+use breakfall_chat::{Bounds, Conversation, Event, Limits, Provider, Shape, Stop, Tools};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -67,7 +67,9 @@ impl Server {
     }
 
     pub(crate) fn conversation(&self, shape: Shape, tools: impl Tools + 'static) -> Conversation {
-        Conversation::new(self.provider(shape), tools)
+        let first_wait = Duration::from_millis(1);
+        let limits = Limits { first_wait, ..Limits::default() };
+        Conversation::new(self.provider(shape), tools).limits(limits)
     }
 }
 
@@ -104,7 +106,9 @@ async fn perform(mut stream: TcpStream, act: Act) {
         Act::Cut(bytes) => vec![[chunked.as_bytes(), &chunk(&bytes)].concat()],
         Act::Undelimited(bytes) => vec![[head.as_bytes(), b"\r\n", &bytes].concat()],
         Act::Hang(bytes) => {
-            let _ = stream.write_all(&[chunked.as_bytes(), &chunk(&bytes)].concat()).await;
+            // A chunk of nothing would be the end.
+            let bytes = if bytes.is_empty() { bytes } else { chunk(&bytes) };
+            let _ = stream.write_all(&[chunked.as_bytes(), &bytes].concat()).await;
             return std::future::pending().await;
         }
         Act::Status(status, headers, body) => vec![

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{arguments, is, items, list, name, object, schema, text};
+use super::{arguments, is, items, list, name, object_text, schema, text};
 use crate::{Call, Error, RawArguments, Reply, ToolSpec};
 
 /// The calls of an assistant message.
@@ -38,7 +38,7 @@ pub fn answer(id: &str, text: &str) -> Value {
 
 /// A call as it stands in an assistant message.
 pub fn made(id: &str, tool: &str, arguments: &str) -> Value {
-    let arguments = Value::Object(object(arguments)).to_string();
+    let arguments = object_text(arguments);
     json!({ "id": id, "type": "function",
             "function": { "name": name(tool), "arguments": arguments } })
 }
@@ -78,7 +78,7 @@ pub fn response_answer(id: &str, text: &str) -> Value {
 
 /// A function call as it stands among the input items.
 pub fn response_made(id: &str, tool: &str, arguments: &str) -> Value {
-    let arguments = Value::Object(object(arguments)).to_string();
+    let arguments = object_text(arguments);
     json!({ "type": "function_call", "call_id": id, "name": name(tool), "arguments": arguments })
 }
 
