@@ -9,6 +9,7 @@ macro_rules! say {
     }};
 }
 
+mod chat;
 mod config;
 mod doctor;
 mod explain;
@@ -43,6 +44,8 @@ enum Command {
     Tools(guard::ToolsArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
+    /// Talk with a model that has tools
+    Chat(Box<chat::Chat>),
     /// Check the configuration, start each server, list its tools, and tell what is wrong
     Doctor(doctor::Doctor),
     /// Put the servers of an MCP client behind the guard, in the client's own file
@@ -52,6 +55,9 @@ enum Command {
     /// End the servers of a guard that is gone
     #[command(hide = true, name = guard::WATCHDOG)]
     Watchdog,
+    /// Serve a demonstration
+    #[command(hide = true, name = chat::SERVER)]
+    DemoServer,
     /// Check `breakfall.toml`, or print what it may hold
     Config(config::ConfigArgs),
 }
@@ -63,6 +69,11 @@ fn main() -> ExitCode {
         Command::Guard(guard) => guard.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
+        Command::Chat(chat) => chat.run(),
+        Command::DemoServer => {
+            chat::server();
+            Ok(())
+        }
         Command::Doctor(doctor) => doctor.run(),
         Command::Wrap(wrap) => wrap.run(),
         Command::Watchdog => {

@@ -1,0 +1,163 @@
+//! What the person sees: the model's words as they come, and one quiet line for what else happens.
+
+use std::io::{IsTerminal, Write};
+
+use breakfall::{Redactor, Report};
+use breakfall_chat::{Event, Loaded, Message, Provider, Saved, SavedCall};
+use breakfall_mcp::Session;
+
+/// How much is shown of a call's arguments.
+const ARGUMENTS: usize = 100;
+
+pub(super) struct Screen {
+    /// Whether a person sits at both ends.
+    is_terminal: bool,
+    is_coloured: bool,
+    /// Whether the line has something on it.
+    is_within_line: bool,
+    redactor: Redactor,
+}
+
+impl Screen {
+    pub(super) fn new() -> Self {
+        let is_terminal = std::io::stdout().is_terminal();
+        let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self {
+            is_terminal: is_terminal && std::io::stdin().is_terminal(),
+            is_coloured: is_terminal && wants_colour,
+            is_within_line: false,
+            redactor: Redactor::default(),
+        }
+    }
+
+    /// With whom the person talks, with which tools, and where it is kept.
+    pub(super) async fn welcome(
+        &mut self,
+        provider: &Provider,
+        saved: &Saved,
+        loaded: &Loaded,
+        session: &Session,
+    ) {
+        let tools = session.tools().await.len();
+        if self.is_terminal {
+            self.quiet(&format!("{} tools · {} · /help", tools, provider.url()));
+            self.quiet(&format!("saved in {}", saved.path().display()));
+        }
+        for (key, health) in session.upstreams().filter(|(_, health)| !health.is_up) {
+            let why = health.why.unwrap_or_else(|| "it is still starting".to_owned());
+            let why = self.redactor.redact(&why).into_owned();
+            self.quiet(&format!("`{key}` is not there: {why}"));
+        }
+        if loaded.lost_lines > 0 {
+            self.quiet(&format!("{} lines of it could not be read", loaded.lost_lines));
+        }
+        let said = loaded.history.iter().filter(|it| matches!(it, Message::User { .. })).count();
+        if said > 0 {
+            self.quiet(&format!("going on behind {said} messages of yours"));
+        }
+    }
+
+    pub(super) fn prompt(&mut self) {
+        if self.is_terminal {
+            self.write(if self.is_coloured { "\x1b[1m>\x1b[0m " } else { "> " });
+            self.is_within_line = false;
+        }
+    }
+
+    /// Something that happened.
+    pub(super) fn hear(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Text(words) => {
+                let words = harmless(words);
+                if let Some(last) = words.chars().last() {
+                    self.write(&words);
+                    self.is_within_line = last != '\n';
+                }
+            }
+            Event::ToolStart(call) => {
+                let SavedCall { tool, arguments, .. } = (*call).into();
+                let short: String = arguments.chars().take(ARGUMENTS).collect();
+                let dots = if short.len() < arguments.len() { "…" } else { "" };
+                self.quiet(&format!("→ {tool} {short}{dots}"));
+            }
+            Event::ToolReply(reply) if matches!(reply.report(), Report::Output(_)) => {
+                if let Some(by) = reply.substitute() {
+                    self.quiet(&format!("`{by}` answered instead of `{}`.", reply.tool));
+                }
+                self.line_of(event);
+            }
+            event => self.line_of(event),
+        }
+    }
+
+    fn line_of(&mut self, event: &Event<'_>) {
+        let Some(line) = event.line() else { return };
+        match event {
+            Event::Stop(_) => self.show(&line),
+            _ => self.quiet(&format!("· {line}")),
+        }
+    }
+
+    /// The end of a run.
+    pub(super) fn ends(&mut self) {
+        self.ends_line();
+        if self.is_terminal {
+            self.write("\n");
+        }
+    }
+
+    pub(super) fn note(&mut self, line: &str) {
+        self.write("\n");
+        self.quiet(line);
+    }
+
+    /// A line in plain sight.
+    pub(super) fn show(&mut self, text: &str) {
+        self.ends_line();
+        let text = harmless(&self.redactor.redact(text));
+        self.write(&format!("{text}\n"));
+    }
+
+    /// A line beside what matters.
+    pub(super) fn quiet(&mut self, line: &str) {
+        self.ends_line();
+        let line = harmless(&self.redactor.redact(line)).replace('\n', " ");
+        if self.is_coloured {
+            self.write(&format!("\x1b[2m{line}\x1b[0m\n"));
+        } else {
+            self.write(&format!("{line}\n"));
+        }
+    }
+
+    fn ends_line(&mut self) {
+        if std::mem::take(&mut self.is_within_line) {
+            self.write("\n");
+        }
+    }
+
+    /// A reader who had enough is no error.
+    #[expect(clippy::unused_self, reason = "only the screen writes")]
+    fn write(&mut self, text: &str) {
+        let mut out = std::io::stdout();
+        let _ = out.write_all(text.as_bytes());
+        let _ = out.flush();
+    }
+}
+
+/// Words of a stranger, as a terminal may have them: no escape sequences, nothing that cannot be
+/// seen.
+fn harmless(words: &str) -> String {
+    let is_seen = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    words.chars().filter(|c| is_seen(*c) && !turns(*c)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_cannot_write_to_the_terminal_what_is_no_words() {
+        assert_eq!(harmless("a\x1b[2J\u{9b}31m\u{202e}b\r\n\tü"), "a[2J31mb\n\tü");
+    }
+}
