@@ -20,6 +20,7 @@ const SOME: &[Script] = &[
 ];
 
 const OTHERS: &[Script] = &[
+    ("chat.py", &[]),
     ("pipeline.py", &[]),
     ("load.py", &[]),
     ("conformance.py", &[]),
@@ -40,8 +41,8 @@ pub(crate) fn e2e(all: bool) -> Result<(), Failed> {
         let mut command = Command::new("python3");
         command.env("XDG_DATA_HOME", &kept);
         command.arg(format!("e2e/{script}")).args(*arguments).args(["--", program]);
-        // These start the guard themselves, on a port.
-        if !matches!(*script, "conformance.py" | "over_http.py") {
+        // These start the program themselves, in their own way.
+        if !matches!(*script, "chat.py" | "conformance.py" | "over_http.py") {
             command.args(["guard", "--"]);
         }
         let status =

@@ -26,6 +26,8 @@ const PINS: &[(Place, &[&str])] = &[
             "node@22.23.3",
         ],
     ),
+    // A server of models, for the conversation.
+    (Place::Node("npm-models"), &["@copilotkit/aimock@1.43.0"]),
     (
         Place::Python("venv"),
         &[

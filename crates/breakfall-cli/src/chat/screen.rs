@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use breakfall::{Redactor, Report};
-use breakfall_chat::{Event, Loaded, Message, Provider, Saved, SavedCall};
+use breakfall_chat::{Event, Loaded, Message, Provider, Saved, SavedCall, Stop};
 use breakfall_mcp::Session;
 
 /// How much is shown of a call's arguments.
@@ -93,7 +93,14 @@ impl Screen {
     fn line_of(&mut self, event: &Event<'_>) {
         let Some(line) = event.line() else { return };
         match event {
-            Event::Stop(_) => self.show(&line),
+            Event::Stop(stop) => {
+                self.show(&line);
+                if let Stop::Model(error) = stop
+                    && !error.detail.is_empty()
+                {
+                    self.quiet(&format!("It said: {}", error.detail));
+                }
+            }
             _ => self.quiet(&format!("· {line}")),
         }
     }
