@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use breakfall::{BoxFuture, Redactor};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::{ModelError, ModelErrorKind};
 use crate::model::{Answer, Delta, Model, Question};
@@ -79,6 +79,7 @@ pub struct Provider {
     model: String,
     key: Option<Key>,
     max_tokens: Option<u32>,
+    fields: Map<String, Value>,
     bounds: Bounds,
     client: reqwest::Client,
     redactor: Redactor,
@@ -101,6 +102,7 @@ impl Provider {
             model: model.into(),
             key: None,
             max_tokens: None,
+            fields: Map::new(),
             bounds,
             client: client(&bounds)?,
             redactor: Redactor::default(),
@@ -121,6 +123,12 @@ impl Provider {
         self
     }
 
+    /// A field that every request has beside ours: a temperature, which tools may be chosen.
+    pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.into(), value.into());
+        self
+    }
+
     /// What is taken at most.
     pub fn bounds(mut self, bounds: Bounds) -> Result<Self, ModelError> {
         self.client = client(&bounds)?;
@@ -138,7 +146,10 @@ impl Provider {
         question: Question<'_>,
         hear: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<Answer, ModelError> {
-        let body = self.shape.request(&question, &self.model, self.max_tokens);
+        let mut body = self.shape.request(&question, &self.model, self.max_tokens);
+        if let Value::Object(fields) = &mut body {
+            fields.extend(self.fields.clone());
+        }
         let response = self.sent(&body).await?;
         let mut assembly = self.shape.assembly();
         let mut body = Body::new(response, self.bounds).await?;

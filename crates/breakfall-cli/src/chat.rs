@@ -12,7 +12,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use breakfall_chat::{Conversation, Stop};
+use breakfall_chat::{Conversation, Limits, Stop};
 use breakfall_mcp::Session;
 use clap::Args;
 use tokio::sync::mpsc;
@@ -45,6 +45,9 @@ pub(crate) struct Chat {
     /// What the model is told before anything is said
     #[arg(long, value_name = "TEXT", default_value = SYSTEM, hide_default_value = true)]
     system: String,
+    /// How often the model is asked for one message of yours, at most
+    #[arg(long, value_name = "TIMES", default_value_t = Limits::default().turns)]
+    turns: u32,
     #[command(flatten)]
     guarded: Guarded,
 }
@@ -65,6 +68,7 @@ impl Chat {
             screen.welcome(&provider, &saved, &loaded, &session).await;
             let conversation = Conversation::of(Arc::new(provider), tools)
                 .system(self.system)
+                .limits(Limits { turns: self.turns, ..Limits::default() })
                 .named(format!("chat-{}", std::process::id()))
                 .saved(saved, loaded);
             let stop = talk(conversation, &session, &mut screen).await;

@@ -2,6 +2,7 @@
 
 use breakfall_chat::{Provider, Shape};
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 
 use crate::failed::Failed;
 
@@ -24,6 +25,9 @@ pub(crate) struct Named {
     /// The most tokens of an answer
     #[arg(long, value_name = "TOKENS")]
     max_tokens: Option<u32>,
+    /// A field that every request to the model has, its value as JSON: `--field temperature=0`
+    #[arg(long, value_name = "NAME=VALUE")]
+    field: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -67,10 +71,19 @@ impl Named {
             }
             None => {}
         }
-        Ok(match self.max_tokens {
-            Some(most) => provider.max_tokens(most),
-            None => provider,
-        })
+        if let Some(most) = self.max_tokens {
+            provider = provider.max_tokens(most);
+        }
+        for field in &self.field {
+            let Some((name, value)) = field.split_once('=') else {
+                return Err(Failed::new(format!("`--field {field}` has no value"))
+                    .hint("write it like `--field temperature=0`"));
+            };
+            // What is no JSON is a text.
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+            provider = provider.field(name, value);
+        }
+        Ok(provider)
     }
 
     fn shape(&self, model: &str) -> Shape {
