@@ -8,7 +8,7 @@ mod recovery;
 use std::sync::Arc;
 use std::time::Duration;
 
-use breakfall::{BoxFuture, Call, RawArguments, ToolSpec};
+use breakfall::{BoxFuture, Call, ToolSpec};
 use futures_util::future::{FutureExt, Shared, select};
 use tokio::time::Instant;
 
@@ -221,6 +221,9 @@ impl Conversation {
         let recovered = Recovered::of(&mut answer, &tools);
         recovered.tell(hear);
         let finish = answer.finish;
+        if finish != Finish::Done {
+            answer.last_call_may_lack_its_end();
+        }
         let is_blank = answer.text.trim().is_empty();
         let calls = self.heard(answer, &tools, run, hear);
         if !calls.is_empty() {
@@ -251,18 +254,11 @@ impl Conversation {
         run: &Run,
         hear: &mut Hear<'_>,
     ) -> Vec<Call> {
-        let Answer { text, mut calls, kept, shape, finish, .. } = answer;
+        let Answer { text, mut calls, kept, shape, .. } = answer;
         for call in &mut calls {
             call.id = self.log.ids.told_apart(&call.id);
             call.run = Some(Arc::clone(&run.id));
             named_as_it_is(call, tools);
-        }
-        // The last one may lack its end, or all of its arguments.
-        if finish == Finish::Length
-            && let Some(Call { arguments, .. }) = calls.last_mut()
-            && let RawArguments::Text(text) = arguments
-        {
-            *arguments = RawArguments::CutOff(std::mem::take(text));
         }
         if !text.trim().is_empty() || !calls.is_empty() {
             let said = Said { text, calls: calls.iter().map(Into::into).collect(), kept, shape };

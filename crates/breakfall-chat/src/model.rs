@@ -1,6 +1,6 @@
 //! A question becomes an answer, or an error of the model's own table.
 
-use breakfall::{BoxFuture, Call, ToolSpec};
+use breakfall::{BoxFuture, Call, RawArguments, ToolSpec};
 use serde_json::Value;
 
 use crate::error::ModelError;
@@ -63,6 +63,18 @@ pub struct Answer {
     pub finish: Finish,
     /// What it cost.
     pub usage: Usage,
+}
+
+impl Answer {
+    /// Says that nobody knows whether the model was done: its last call may lack its end, or all of
+    /// its arguments.
+    pub(crate) fn last_call_may_lack_its_end(&mut self) {
+        if let Some(Call { arguments, .. }) = self.calls.last_mut()
+            && let RawArguments::Text(text) = arguments
+        {
+            *arguments = RawArguments::CutOff(std::mem::take(text));
+        }
+    }
 }
 
 /// Why an answer ended.

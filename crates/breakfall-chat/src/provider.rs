@@ -136,6 +136,11 @@ impl Provider {
         Ok(self)
     }
 
+    /// The model's name.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
     /// Where requests go.
     pub fn url(&self) -> &str {
         &self.url
@@ -168,8 +173,13 @@ impl Provider {
             }
         }
         // A body that tells its end and comes to it was not cut off, whatever is missing in it.
-        if is_whole || assembly.is_finished() || (body.is_delimited() && !body.is_blank()) {
-            return Ok(assembly.answer());
+        let is_sure = is_whole || assembly.is_finished();
+        if is_sure || (body.is_delimited() && !body.is_blank()) {
+            let mut answer = assembly.answer();
+            if !is_sure {
+                answer.last_call_may_lack_its_end();
+            }
+            return Ok(answer);
         }
         let kind = if body.is_blank() { ModelErrorKind::Malformed } else { ModelErrorKind::Lost };
         Err(ModelError::new(kind, "the stream ended before the answer did"))

@@ -78,7 +78,7 @@ impl Commands {
         let mut text = String::new();
         for spec in session.guard().toolbox().callable() {
             let about = spec.description.lines().next().unwrap_or_default();
-            let about: String = about.chars().take(80).collect();
+            let about: String = about.chars().take(60).collect();
             let _ = writeln!(text, "{:32} {about}", spec.name);
         }
         for tool in &self.paused {
@@ -123,6 +123,7 @@ fn line(record: &Record) -> String {
     let reference = failure.map(|failure| failure.reference.to_string()).unwrap_or_default();
     let said = failure.map(|failure| failure.message.as_str()).filter(|said| !said.is_empty());
     let said = said.or_else(|| record.told.as_deref()?.lines().next()).unwrap_or_default();
-    let said: String = said.lines().next().unwrap_or_default().chars().take(100).collect();
+    let said = said.lines().next().unwrap_or_default().trim_end_matches(':');
+    let said: String = said.chars().take(100).collect();
     format!("{reference:6} {:20} {what:20} {said}", record.tool)
 }

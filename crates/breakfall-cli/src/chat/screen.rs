@@ -15,6 +15,8 @@ pub(super) struct Screen {
     is_coloured: bool,
     /// Whether the line has something on it.
     is_within_line: bool,
+    /// Whether it was said that the model thinks.
+    is_thinking: bool,
     redactor: Redactor,
 }
 
@@ -26,6 +28,7 @@ impl Screen {
             is_terminal: is_terminal && std::io::stdin().is_terminal(),
             is_coloured: is_terminal && wants_colour,
             is_within_line: false,
+            is_thinking: false,
             redactor: Redactor::default(),
         }
     }
@@ -40,7 +43,8 @@ impl Screen {
     ) {
         let tools = session.tools().await.len();
         if self.is_terminal {
-            self.quiet(&format!("{} tools · {} · /help", tools, provider.url()));
+            let (model, url) = (provider.model(), provider.url());
+            self.quiet(&format!("{model} at {url} · {tools} tools · /help"));
             self.quiet(&format!("saved in {}", saved.path().display()));
         }
         for (key, health) in session.upstreams().filter(|(_, health)| !health.is_up) {
@@ -66,12 +70,20 @@ impl Screen {
 
     /// Something that happened.
     pub(super) fn hear(&mut self, event: &Event<'_>) {
+        if !matches!(event, Event::Reasoning(_)) {
+            self.is_thinking = false;
+        }
         match event {
             Event::Text(words) => {
                 let words = harmless(words);
                 if let Some(last) = words.chars().last() {
                     self.write(&words);
                     self.is_within_line = last != '\n';
+                }
+            }
+            Event::Reasoning(_) => {
+                if !std::mem::replace(&mut self.is_thinking, true) {
+                    self.quiet("· thinking …");
                 }
             }
             Event::ToolStart(call) => {
