@@ -27,6 +27,8 @@ const OTHERS: &[Script] = &[
     ("conformance.py", &["--upstream", "stdio"]),
 ];
 
+const MODEL: &[Script] = &[("model.py", &[])];
+
 /// Installs what is needed and runs all of it, or enough of it.
 pub(crate) fn e2e(all: bool) -> Result<(), Failed> {
     servers::servers()?;
@@ -37,7 +39,7 @@ pub(crate) fn e2e(all: bool) -> Result<(), Failed> {
 /// Installs a real model and talks with it.
 pub(crate) fn with_model() -> Result<(), Failed> {
     servers::model()?;
-    play(&[("model.py", &[])])
+    play(MODEL)
 }
 
 fn play<'s>(scripts: impl IntoIterator<Item = &'s Script>) -> Result<(), Failed> {

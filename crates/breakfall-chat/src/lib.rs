@@ -18,6 +18,10 @@
 //! Every call of a model has its reply in the history before anything else is sent, whatever
 //! happens: fatal failures, cancellation, crashes. Start at [`Conversation::say`].
 
+/// A guide by task.
+#[doc = include_str!("../../../docs/chat.md")]
+pub mod guide {}
+
 mod conversation;
 mod error;
 mod event;

@@ -307,6 +307,9 @@ impl std::fmt::Debug for Provider {
 }
 
 #[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -49,6 +49,17 @@ fn the_demonstration_survives_every_kind_of_failure_without_anything_installed()
         "· `read_file` did not run: its arguments were cut off after 15 bytes.",
         "· `run_query` failed because of a fault inside it; it may have taken effect.",
         "· `wait_for_ever` gave no answer within 800 ms; it may have taken effect.",
+        "· `weather` was refused: too many requests.",
+        "· `prices` failed: its remote service answered with HTTP 503 (3 attempts).",
+        "· `calendar` answered with something unreadable (2 attempts).",
+        "· `make_notes` could not go ahead because of `notes.md`.",
+        "· `remove_folder` cannot do this yet: something must be done first.",
+        "· `check_notes` failed.",
+        "· `old_search` cannot be used now.",
+        "· `read_file` failed 4 times with these arguments and was not run again.",
+        "`translate` has used up its quota. Raise its limit, or wait until it is renewed.",
+        "`save_report` failed: the machine is out of memory, disk or handles. Free memory, disk or \
+         handles on its machine.",
         "· `send_mail` lost its server; it may have taken effect.",
         "· The model wrote calls into its text (run: list_files).",
         "· The model's provider is overloaded. Asking again.",
@@ -62,7 +73,7 @@ fn the_demonstration_survives_every_kind_of_failure_without_anything_installed()
         assert!(seen.lines().any(|seen| seen == line), "{line}\n\n{seen}");
     }
     assert!(
-        seen.contains("15 calls, 15 replies, every one under the id of its call: yes."),
+        seen.contains("29 calls, 29 replies, every one under the id of its call: yes."),
         "{seen}"
     );
     assert!(!seen.contains("API key") && !seen.contains("index out of bounds"), "{seen}");
@@ -193,4 +204,53 @@ fn ctrl_c_stops_the_turn_and_not_the_chat_and_the_chat_can_be_resumed() {
     let mut said = said.to_vec();
     said.extend([model("As you like."), user("And now?")]);
     assert_eq!(third, serde_json::json!(said));
+}
+
+#[test]
+fn commands_are_for_us_and_a_paused_tool_is_not_called() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (heard, asked) = mpsc::channel();
+    std::thread::spawn(move || {
+        let call = r#"{"index":0,"id":"call_1","function":{"name":"read_file","arguments":"{\"path\":\"notes.md\"}"}}"#;
+        let calls = format!(
+            "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{call}]}},\"finish_reason\":\"tool_calls\"}}]}}\n\n"
+        );
+        for (turn, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            heard.send(request(&mut stream)).unwrap();
+            let words = if turn == 0 { calls.clone() } else { says("I cannot.", "\"stop\"") };
+            write!(stream, "{HEAD}{words}").unwrap();
+        }
+    });
+    let mut chat = breakfall("commands")
+        .args(["--model", "m", "--base-url", &address])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let typed = "/pause read_file\n/pause\n/pause nothing\n/tools\nRead it.\n/errors\n/unpause \
+                 read_file\n/what\n/quit\nnot read\n";
+    chat.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    let output = chat.wait_with_output().unwrap();
+    let seen = texts(&output).0;
+    let expected = "\
+`read_file` is paused.
+/pause which tool? See /tools.
+no tool is named `nothing`
+list_files                       Lists the entries of a directory.
+search_files                     Finds a text in the files under a directory: one line for ea
+read_file                        (paused)
+→ read_file {\"path\":\"notes.md\"}
+· `read_file` cannot be used now.
+I cannot.
+";
+    assert!(seen.starts_with(expected), "{seen}");
+    let rest = &seen[expected.len()..];
+    assert!(rest.contains("read_file            unavailable"), "{seen}");
+    assert!(rest.contains("1 of 1 calls failed."), "{seen}");
+    assert!(rest.contains("`read_file` can be called again.\n`/what` is no command."), "{seen}");
+    let tools = asked.recv_timeout(Duration::from_secs(5)).unwrap()["tools"].clone();
+    let names = tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["list_files", "search_files"]);
 }

@@ -12,6 +12,9 @@ use crate::model::{Answer, Delta, Finish, Question, Usage};
 /// How many calls an answer has at most.
 const MOST_CALLS: usize = 128;
 
+/// Longer names are nobody's: they are not put together any further.
+const LONGEST_NAME: usize = 256;
+
 /// The request that asks a question.
 pub(super) fn request(question: &Question<'_>, model: &str, max_tokens: Option<u32>) -> Value {
     let mut request = Map::new();
@@ -191,7 +194,7 @@ impl Assembled {
             }
             // Some say the name each time, some in pieces.
             let name = text(function, "name");
-            if piece.name != name {
+            if piece.name != name && piece.name.len() < LONGEST_NAME {
                 piece.name.push_str(name);
             }
             let more = match function.get("arguments") {
@@ -220,8 +223,9 @@ impl Assembled {
         let is_new = known.and_then(|at| self.calls.get(at)).is_none_or(|piece| {
             let other_id = !id.is_empty() && !piece.id.is_empty() && id != piece.id;
             // One that begins again when it is complete is another.
-            let is_whole = serde_json::from_str::<Value>(&piece.arguments).is_ok();
-            other_id || (id.is_empty() && index.is_none() && !name.is_empty() && is_whole)
+            let begins = id.is_empty() && index.is_none() && !name.is_empty();
+            let is_whole = || serde_json::from_str::<Value>(&piece.arguments).is_ok();
+            other_id || (begins && is_whole())
         });
         if is_new {
             self.calls.push(Piece { index, ..Piece::default() });

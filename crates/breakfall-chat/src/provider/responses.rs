@@ -65,9 +65,17 @@ fn words(role: &str, kind: &str, text: &str) -> Value {
 pub(super) struct Assembled {
     text: String,
     reasoning: String,
-    calls: Vec<(u64, Value)>,
+    calls: Vec<Piece>,
     finish: Option<Finish>,
     usage: Usage,
+}
+
+/// A call as far as it came.
+struct Piece {
+    index: u64,
+    item: Value,
+    /// What came of its arguments in pieces.
+    arguments: String,
 }
 
 impl Assembly for Assembled {
@@ -95,11 +103,11 @@ impl Assembly for Assembled {
             }
             "response.function_call_arguments.delta" => {
                 let mut known = self.calls.iter_mut().enumerate().rev();
-                let known = known.find(|(_, call)| call.0 == index);
-                if let Some((at, (_, call))) = known {
+                let known = known.find(|(_, call)| call.index == index);
+                if let Some((at, call)) = known {
                     let arguments = delta();
-                    call["arguments"] = json!(format!("{}{arguments}", text(call, "arguments")));
-                    let tool = text(call, "name").to_owned();
+                    call.arguments.push_str(&arguments);
+                    let tool = text(&call.item, "name").to_owned();
                     hear(Delta::Call { index: at, tool, arguments });
                 }
             }
@@ -131,7 +139,16 @@ impl Assembly for Assembled {
     }
 
     fn answer(&mut self) -> Answer {
-        let items: Value = self.calls.iter().map(|(_, item)| item.clone()).collect();
+        let items: Value = std::mem::take(&mut self.calls)
+            .into_iter()
+            .map(|Piece { mut item, arguments, .. }| {
+                // The end of a call that lacks its arguments takes none away.
+                if item.get("arguments").is_none_or(|it| it.is_null() || it == "") {
+                    item["arguments"] = json!(arguments);
+                }
+                item
+            })
+            .collect();
         Answer {
             text: std::mem::take(&mut self.text),
             reasoning: std::mem::take(&mut self.reasoning),
@@ -161,16 +178,12 @@ impl Assembled {
         if !matches!(text(item, "type"), "function_call" | "custom_tool_call") {
             return Ok(());
         }
-        let known = self.calls.iter_mut().find(|(at, known)| {
-            *at == index
-                || (!text(item, "call_id").is_empty() && known["call_id"] == item["call_id"])
+        let id = text(item, "call_id");
+        let known = self.calls.iter_mut().find(|known| {
+            known.index == index || (!id.is_empty() && text(&known.item, "call_id") == id)
         });
-        if let Some((_, known)) = known {
-            // The end of a call that lacks its arguments takes none away.
-            let came = std::mem::replace(known, item.clone());
-            if item.get("arguments").is_none_or(|it| it.is_null() || it == "") {
-                known["arguments"] = came.get("arguments").cloned().unwrap_or_default();
-            }
+        if let Some(known) = known {
+            known.item = item.clone();
             return Ok(());
         }
         if self.calls.len() >= MOST_ITEMS {
@@ -179,7 +192,7 @@ impl Assembled {
         let (tool, arguments) = (text(item, "name"), text(item, "arguments"));
         let at = self.calls.len();
         hear(Delta::Call { index: at, tool: tool.to_owned(), arguments: arguments.to_owned() });
-        self.calls.push((index, item.clone()));
+        self.calls.push(Piece { index, item: item.clone(), arguments: String::new() });
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! the model: the tools are called, fail, and are answered as they are in earnest.
 
 mod server;
+mod service;
 mod tools;
 
 use std::path::{Path, PathBuf};
@@ -23,53 +24,81 @@ const PACE: Duration = Duration::from_millis(25);
 
 /// Plays all of it.
 pub(super) async fn play() -> Result<(), Failed> {
-    let folder = Folder::new()
-        .map_err(|error| Failed::new("could not make a directory to play in").because(error))?;
+    let failed = |error| Failed::new("could not make a directory to play in").because(error);
+    let folder = Folder::new().map_err(failed)?;
     let session = session(&folder.path)?;
     session.tools().await;
+    let _ = session.guard().toolbox().pause("old_search");
     let mut screen = Screen::new();
     screen.show("A model by script, real tools. Each kind of failure, and the chat goes on.\n");
     let tools = Arc::new(Servants::new(Arc::clone(&session)));
-    let mut conversation = Conversation::of(Arc::new(script()), tools).named("demo");
-    let never = std::future::pending::<()>;
+    let conversation = Conversation::of(Arc::new(script()), tools).named("demo");
+    let mut play = Play { screen, conversation };
 
-    typed(&mut screen, "Look through my notes and tell me what is open.").await;
-    let hear = &mut |event: Event<'_>| screen.hear(&event);
-    conversation.say("Look through my notes and tell me what is open.", hear, never()).await;
-    screen.ends();
+    play.says("Look through my notes and tell me what is open.").await;
+    play.mends("the person puts the token where it belongs");
+    std::fs::write(folder.path.join("token"), "for the demonstration").map_err(failed)?;
+    play.says("The token is there now.").await;
+    play.says("Translate it.").await;
+    if Path::new(tools::FULL).exists() {
+        std::fs::write(folder.path.join("full"), "").map_err(failed)?;
+        play.says("Then save it.").await;
+        play.mends("the person makes room on the disk");
+        std::fs::remove_file(folder.path.join("full")).map_err(failed)?;
+        play.says("There is room now.").await;
+    }
+    play.says_and_has_enough("Then make the yearly report.").await;
+    play.says("Never mind.").await;
 
-    screen.quiet("(the person puts the token where it belongs)");
-    let token = std::fs::write(folder.path.join("token"), "for the demonstration");
-    token.map_err(|error| Failed::new("could not write the token").because(error))?;
-    typed(&mut screen, "The token is there now.").await;
-    let hear = &mut |event: Event<'_>| screen.hear(&event);
-    conversation.say("The token is there now.", hear, never()).await;
-    screen.ends();
-
-    typed(&mut screen, "Then make the yearly report.").await;
-    let pressed = tokio::sync::Notify::new();
-    let ctrl_c = async {
-        pressed.notified().await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
-    };
-    let hear = &mut |event: Event<'_>| {
-        screen.hear(&event);
-        if matches!(event, Event::ToolStart(_)) {
-            screen.quiet("(the person presses Ctrl-C)");
-            pressed.notify_one();
-        }
-    };
-    conversation.say("Then make the yearly report.", hear, ctrl_c).await;
-    screen.ends();
-
-    typed(&mut screen, "Never mind.").await;
-    let hear = &mut |event: Event<'_>| screen.hear(&event);
-    conversation.say("Never mind.", hear, never()).await;
-    screen.ends();
-
+    let Play { mut screen, conversation } = play;
     account(&mut screen, &conversation, &session);
     session.end().await;
     Ok(())
+}
+
+/// A person who talks with the model.
+struct Play {
+    screen: Screen,
+    conversation: Conversation,
+}
+
+impl Play {
+    async fn typed(&mut self, words: &str) {
+        self.screen.show(&format!("> {words}"));
+        tokio::time::sleep(PACE * 10).await;
+    }
+
+    async fn says(&mut self, words: &str) {
+        self.typed(words).await;
+        let Self { screen, conversation } = self;
+        let hear = &mut |event: Event<'_>| screen.hear(&event);
+        conversation.say(words, hear, std::future::pending()).await;
+        screen.ends();
+    }
+
+    /// Says something, and stops the model when it calls a tool.
+    async fn says_and_has_enough(&mut self, words: &str) {
+        self.typed(words).await;
+        let Self { screen, conversation } = self;
+        let pressed = tokio::sync::Notify::new();
+        let ctrl_c = async {
+            pressed.notified().await;
+            tokio::time::sleep(PACE * 12).await;
+        };
+        let hear = &mut |event: Event<'_>| {
+            screen.hear(&event);
+            if matches!(event, Event::ToolStart(_)) {
+                screen.quiet("(the person presses Ctrl-C)");
+                pressed.notify_one();
+            }
+        };
+        conversation.say(words, hear, ctrl_c).await;
+        screen.ends();
+    }
+
+    fn mends(&mut self, what: &str) {
+        self.screen.quiet(&format!("({what})"));
+    }
 }
 
 /// What came of it, counted.
@@ -95,11 +124,6 @@ fn account(screen: &mut Screen, conversation: &Conversation, session: &Session) 
     ));
     screen
         .show("\nWith a model of yours: breakfall chat --model NAME [--base-url URL] [-- SERVER]");
-}
-
-async fn typed(screen: &mut Screen, words: &str) {
-    screen.show(&format!("> {words}"));
-    tokio::time::sleep(PACE * 10).await;
 }
 
 fn session(folder: &Path) -> Result<Arc<Session>, Failed> {
@@ -135,7 +159,23 @@ fn script() -> Scripted {
                 ("run_query", "{}"),
             ],
         )
-        .says_and_calls("I have the notes. I will tell the others.", [("send_mail", "{}")])
+        .says_and_calls(
+            "I have the notes. Now what I can find elsewhere.",
+            [
+                ("weather", "{}"),
+                ("prices", "{}"),
+                ("calendar", "{}"),
+                ("make_notes", "{}"),
+                ("remove_folder", "{}"),
+                ("check_notes", "{}"),
+                ("old_search", "{}"),
+            ],
+        )
+        .says_and_calls("Once more?", [("read_file", r#"{"path": "nots.md"}"#)])
+        .calls([("read_file", r#"{"path": "nots.md"}"#)])
+        .calls([("read_file", r#"{"path": "nots.md"}"#)])
+        .calls([("read_file", r#"{"path": "nots.md"}"#)])
+        .says_and_calls("Enough of that. I will tell the others.", [("send_mail", "{}")])
         .says("<tool_call>{\"name\": \"list_files\", \"arguments\": {}}</tool_call>")
         .fails(overloaded)
         .is_lost_after("There are two things op")
@@ -143,6 +183,10 @@ fn script() -> Scripted {
         .says_and_calls("The milk is open. Now the issues.", [("github", "{}"), ("fetch", "{}")])
         .says_and_calls("Thank you.", [("github", "{}")])
         .says("Open are the milk, and issue 7: the conversation goes on.")
+        .calls([("translate", "{}")])
+        .calls([("save_report", "{}")])
+        .says_and_calls("Once more.", [("save_report", "{}")])
+        .says("It is saved.")
         .calls([("make_report", "{}")])
         .says("As you like. I left the report where it was.")
 }

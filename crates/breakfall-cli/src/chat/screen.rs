@@ -13,11 +13,18 @@ pub(super) struct Screen {
     /// Whether a person sits at both ends.
     is_terminal: bool,
     is_coloured: bool,
-    /// Whether the line has something on it.
-    is_within_line: bool,
-    /// Whether it was said that the model thinks.
-    is_thinking: bool,
+    line: Line,
     redactor: Redactor,
+}
+
+/// What is on the last line.
+#[derive(Clone, Copy, PartialEq)]
+enum Line {
+    Nothing,
+    /// Words, which may go on.
+    Words,
+    /// Nothing; above it stands that the model thinks.
+    Thinking,
 }
 
 impl Screen {
@@ -27,8 +34,7 @@ impl Screen {
         Self {
             is_terminal: is_terminal && std::io::stdin().is_terminal(),
             is_coloured: is_terminal && wants_colour,
-            is_within_line: false,
-            is_thinking: false,
+            line: Line::Nothing,
             redactor: Redactor::default(),
         }
     }
@@ -64,26 +70,24 @@ impl Screen {
     pub(super) fn prompt(&mut self) {
         if self.is_terminal {
             self.write(if self.is_coloured { "\x1b[1m>\x1b[0m " } else { "> " });
-            self.is_within_line = false;
+            self.line = Line::Nothing;
         }
     }
 
     /// Something that happened.
     pub(super) fn hear(&mut self, event: &Event<'_>) {
-        if !matches!(event, Event::Reasoning(_)) {
-            self.is_thinking = false;
-        }
         match event {
             Event::Text(words) => {
                 let words = harmless(words);
                 if let Some(last) = words.chars().last() {
                     self.write(&words);
-                    self.is_within_line = last != '\n';
+                    self.line = if last == '\n' { Line::Nothing } else { Line::Words };
                 }
             }
             Event::Reasoning(_) => {
-                if !std::mem::replace(&mut self.is_thinking, true) {
+                if self.line != Line::Thinking {
                     self.quiet("· thinking …");
+                    self.line = Line::Thinking;
                 }
             }
             Event::ToolStart(call) => {
@@ -149,7 +153,7 @@ impl Screen {
     }
 
     fn ends_line(&mut self) {
-        if std::mem::take(&mut self.is_within_line) {
+        if std::mem::replace(&mut self.line, Line::Nothing) == Line::Words {
             self.write("\n");
         }
     }
