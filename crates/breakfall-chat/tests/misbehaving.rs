@@ -45,9 +45,11 @@ async fn survived(shape: Shape, act: Act) -> String {
 
 /// Why a run ends when this is all that ever comes, and how often the model was asked.
 async fn ends(shape: Shape, act: Act) -> (Stop, usize) {
+    let silence = Duration::from_millis(if matches!(act, Act::Hang(_)) { 300 } else { 30_000 });
     let server = Server::start(vec![act; 8]).await;
-    let limits = Limits { attempts: 2, first_wait: Duration::from_millis(1), ..Limits::default() };
-    let mut conversation = conversation(&server, shape).limits(limits);
+    let first_wait = Duration::from_millis(1);
+    let limits = Limits { attempts: 2, first_wait, ..Limits::default() };
+    let mut conversation = server.impatient(shape, tools(), silence).limits(limits);
     let (stop, _) = say(&mut conversation, "Hello.").await;
     for body in server.asked() {
         rules::accepts(shape, &body).unwrap();

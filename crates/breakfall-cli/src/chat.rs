@@ -127,7 +127,9 @@ async fn talk(
 fn typed_lines() -> mpsc::Receiver<String> {
     let (typed, lines) = mpsc::channel(16);
     std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        // What is no UTF-8 is no reason to end the chat.
+        for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line).into_owned();
             if typed.blocking_send(line).is_err() {
                 return;
             }

@@ -60,16 +60,27 @@ impl Server {
         self.asked.lock().unwrap().clone()
     }
 
-    pub(crate) fn provider(&self, shape: Shape) -> Provider {
-        let bounds = Bounds { silence: Duration::from_millis(400), ..Bounds::default() };
+    pub(crate) fn provider(&self, shape: Shape, silence: Duration) -> Provider {
+        let bounds = Bounds { silence, ..Bounds::default() };
         let provider = Provider::new(shape, &self.address, "a-model").unwrap();
         provider.bounds(bounds).unwrap().key("not-a-real-key", "A_KEY")
     }
 
     pub(crate) fn conversation(&self, shape: Shape, tools: impl Tools + 'static) -> Conversation {
+        // Longer than any machine is busy.
+        self.impatient(shape, tools, Duration::from_secs(30))
+    }
+
+    /// A conversation with a provider that is waited for only so long.
+    pub(crate) fn impatient(
+        &self,
+        shape: Shape,
+        tools: impl Tools + 'static,
+        silence: Duration,
+    ) -> Conversation {
         let first_wait = Duration::from_millis(1);
         let limits = Limits { first_wait, ..Limits::default() };
-        Conversation::new(self.provider(shape), tools).limits(limits)
+        Conversation::new(self.provider(shape, silence), tools).limits(limits)
     }
 }
 

@@ -134,8 +134,7 @@ fn session(folder: &Path) -> Result<Arc<Session>, Failed> {
     let policy = Policy { attempt_timeout: Duration::from_millis(800), ..Policy::default() };
     let guard = servers
         .guard(&Config::default())
-        .policy(policy)
-        .policy_for("make_report", Policy::default())
+        .policy_for("wait_for_ever", policy)
         .tools(tools::all(folder)?);
     Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)
 }
