@@ -22,6 +22,7 @@ usage: cargo xtask COMMAND
                  the same, and a conversation with a real small model
   bench          all benches, as ratios
   bench spine    a guarded call beside a bare one
+  bench store    a million failures kept, and told of
   bench guard    the guard beside no guard and its peers; takes the options of `e2e/bench.py`
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
@@ -38,8 +39,9 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => test::test(false),
         ["test", "--with-model"] => test::test(true),
-        ["bench"] => bench::spine().and_then(|()| bench::guard(&[])),
+        ["bench"] => bench::spine().and_then(|()| bench::store()).and_then(|()| bench::guard(&[])),
         ["bench", "spine"] => bench::spine(),
+        ["bench", "store"] => bench::store(),
         ["bench", "guard", options @ ..] => bench::guard(options),
         ["corpus"] => corpus::score(),
         ["corpus", "learn"] => corpus::learn(),

@@ -1,12 +1,12 @@
-//! `breakfall guard`: stands between an MCP client and its servers. `breakfall tools` and
-//! `breakfall call` try what it would do.
+//! `breakfall guard`: stands between an MCP client and its servers. `breakfall call` tries what it
+//! would do.
 
 use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use breakfall::{Call, Config, Effect, Entry, GuardBuilder};
+use breakfall::{Call, Config, Entry, GuardBuilder};
 use breakfall_mcp::{
     Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stdin, stdout,
 };
@@ -50,12 +50,6 @@ pub(crate) struct GuardArgs {
 }
 
 #[derive(Args)]
-pub(crate) struct ToolsArgs {
-    #[command(flatten)]
-    guarded: Guarded,
-}
-
-#[derive(Args)]
 pub(crate) struct CallArgs {
     /// The tool
     tool: String,
@@ -89,34 +83,6 @@ impl GuardArgs {
                 block_on(serve)?.map_err(stopped)
             }
         }
-    }
-}
-
-impl ToolsArgs {
-    /// Lists the tools, and what is wrong with servers that list none.
-    pub(crate) fn run(self) -> Result<(), Failed> {
-        let (servers, guard, _kept) = self.guarded.resolve()?;
-        block_on(async {
-            let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
-            for spec in session.tools().await {
-                let effect = match spec.effect {
-                    Effect::ReadOnly => "read only",
-                    Effect::Idempotent => "idempotent",
-                    Effect::Once => "once",
-                };
-                let about = spec.description.lines().next().unwrap_or_default();
-                say!("{:32} {effect:10} {}", spec.name, shortened(about));
-            }
-            let mut down = Vec::new();
-            for (key, health) in session.upstreams() {
-                if !health.is_up {
-                    let why = health.why.unwrap_or_else(|| "it is still starting".to_owned());
-                    down.push(format!("`{key}` is not there: {}", redacted(&why)));
-                }
-            }
-            session.end().await;
-            if down.is_empty() { Ok(()) } else { Err(Failed::new(down.join("\n"))) }
-        })?
     }
 }
 
@@ -211,7 +177,7 @@ impl Guarded {
 }
 
 /// Tools for a machine without any server.
-fn own(servers: &Servers) -> Result<Vec<Entry>, Failed> {
+pub(crate) fn own(servers: &Servers) -> Result<Vec<Entry>, Failed> {
     if !servers.servers.is_empty() {
         return Ok(Vec::new());
     }
@@ -294,11 +260,6 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
 
 pub(crate) fn stopped(error: Error) -> Failed {
     Failed::new("the guard stopped").because(error)
-}
-
-fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(80).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
 /// What a server wrote may hold a secret, on a terminal too.

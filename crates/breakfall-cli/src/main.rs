@@ -12,13 +12,23 @@ macro_rules! say {
 mod chat;
 mod config;
 mod doctor;
+mod errors;
 mod explain;
 mod failed;
+mod gate;
 mod guard;
 mod kept;
 mod lines;
+mod numbers;
+mod period;
+mod place;
 mod redact;
+mod report;
 mod settings;
+#[cfg(test)]
+mod specimen;
+mod terminal;
+mod tools;
 mod wrap;
 
 use std::process::ExitCode;
@@ -40,8 +50,12 @@ enum Command {
     Explain(explain::Explain),
     /// Guard MCP servers for the client that started this program
     Guard(guard::GuardArgs),
-    /// List the tools of MCP servers
-    Tools(guard::ToolsArgs),
+    /// Show what failed, in groups
+    Errors(errors::Errors),
+    /// List the tools of MCP servers, and how their calls went
+    Tools(tools::ToolsArgs),
+    /// Tell how calls went, as Markdown, JSON or one page of HTML
+    Report(report::ReportArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
     /// Talk with a model that has tools
@@ -67,6 +81,8 @@ fn main() -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Redact(redact) => redact.run(),
         Command::Guard(guard) => guard.run(),
+        Command::Errors(errors) => errors.run(),
+        Command::Report(report) => report.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
         Command::Chat(chat) => chat.run(),
@@ -88,7 +104,7 @@ fn main() -> ExitCode {
         Err(failed) if failed.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failed) => {
             eprint!("{failed}");
-            ExitCode::FAILURE
+            failed.exit()
         }
     }
 }

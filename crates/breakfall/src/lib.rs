@@ -65,6 +65,8 @@ pub mod guides {
     pub mod holding_out {}
     #[doc = include_str!("../../../docs/mcp.md")]
     pub mod mcp {}
+    #[doc = include_str!("../../../docs/journal.md")]
+    pub mod journal {}
 }
 
 pub use breakfall_macros::tool;
