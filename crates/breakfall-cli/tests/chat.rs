@@ -239,7 +239,7 @@ fn commands_are_for_us_and_a_paused_tool_is_not_called() {
 /pause which tool? See /tools.
 no tool is named `nothing`
 list_files                       Lists the entries of a directory.
-search_files                     Finds a text in the files under a directory: one line for ea
+search_files                     Finds a text in the files under a directory: one line for e…
 read_file                        (paused)
 → read_file {\"path\":\"notes.md\"}
 · `read_file` cannot be used now.

@@ -6,6 +6,8 @@ use std::fmt::Write;
 use breakfall::{Ending, Record};
 use breakfall_mcp::Session;
 
+use crate::terminal::{cut, one_line};
+
 const HELP: &str = "\
 /tools         the tools that can be called, and those that are paused
 /errors        what failed in this chat, newest last
@@ -78,8 +80,7 @@ impl Commands {
         let mut text = String::new();
         for spec in session.guard().toolbox().callable() {
             let about = spec.description.lines().next().unwrap_or_default();
-            let about: String = about.chars().take(60).collect();
-            let _ = writeln!(text, "{:32} {about}", spec.name);
+            let _ = writeln!(text, "{:32} {}", spec.name, cut(&one_line(about), 60));
         }
         for tool in &self.paused {
             let _ = writeln!(text, "{tool:32} (paused)");
@@ -124,6 +125,5 @@ fn line(record: &Record) -> String {
     let said = failure.map(|failure| failure.message.as_str()).filter(|said| !said.is_empty());
     let said = said.or_else(|| record.told.as_deref()?.lines().next()).unwrap_or_default();
     let said = said.lines().next().unwrap_or_default().trim_end_matches(':');
-    let said: String = said.chars().take(100).collect();
-    format!("{reference:6} {:20} {what:20} {said}", record.tool)
+    format!("{reference:6} {:20} {what:20} {}", record.tool, cut(&one_line(said), 100))
 }

@@ -6,13 +6,15 @@ use breakfall::{Redactor, Report};
 use breakfall_chat::{Event, Loaded, Message, Provider, Saved, SavedCall, Stop};
 use breakfall_mcp::Session;
 
+use crate::terminal::{Style, Terminal, cut, one_line, safe};
+
 /// How much is shown of a call's arguments.
 const ARGUMENTS: usize = 100;
 
 pub(super) struct Screen {
+    terminal: Terminal,
     /// Whether a person sits at both ends.
-    is_terminal: bool,
-    is_coloured: bool,
+    has_person: bool,
     line: Line,
     redactor: Redactor,
 }
@@ -29,11 +31,10 @@ enum Line {
 
 impl Screen {
     pub(super) fn new() -> Self {
-        let is_terminal = std::io::stdout().is_terminal();
-        let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let terminal = Terminal::stdout();
         Self {
-            is_terminal: is_terminal && std::io::stdin().is_terminal(),
-            is_coloured: is_terminal && wants_colour,
+            terminal,
+            has_person: terminal.is_one && std::io::stdin().is_terminal(),
             line: Line::Nothing,
             redactor: Redactor::default(),
         }
@@ -48,7 +49,7 @@ impl Screen {
         session: &Session,
     ) {
         let tools = session.tools().await.len();
-        if self.is_terminal {
+        if self.has_person {
             let (model, url) = (provider.model(), provider.url());
             self.quiet(&format!("{model} at {url} · {tools} tools · /help"));
             self.quiet(&format!("saved in {}", saved.path().display()));
@@ -68,8 +69,8 @@ impl Screen {
     }
 
     pub(super) fn prompt(&mut self) {
-        if self.is_terminal {
-            self.write(if self.is_coloured { "\x1b[1m>\x1b[0m " } else { "> " });
+        if self.has_person {
+            self.write(&format!("{} ", self.terminal.paint(">", Style::Strong)));
             self.line = Line::Nothing;
         }
     }
@@ -78,7 +79,7 @@ impl Screen {
     pub(super) fn hear(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(words) => {
-                let words = harmless(words);
+                let words = safe(&words.replace('\r', ""));
                 if let Some(last) = words.chars().last() {
                     self.write(&words);
                     self.line = if last == '\n' { Line::Nothing } else { Line::Words };
@@ -92,9 +93,7 @@ impl Screen {
             }
             Event::ToolStart(call) => {
                 let SavedCall { tool, arguments, .. } = (*call).into();
-                let short: String = arguments.chars().take(ARGUMENTS).collect();
-                let dots = if short.len() < arguments.len() { "…" } else { "" };
-                self.quiet(&format!("→ {tool} {short}{dots}"));
+                self.quiet(&format!("→ {tool} {}", cut(&one_line(&arguments), ARGUMENTS)));
             }
             Event::ToolReply(reply) if matches!(reply.report(), Report::Output(_)) => {
                 if let Some(by) = reply.substitute() {
@@ -124,7 +123,7 @@ impl Screen {
     /// The end of a run.
     pub(super) fn ends(&mut self) {
         self.ends_line();
-        if self.is_terminal {
+        if self.has_person {
             self.write("\n");
         }
     }
@@ -137,19 +136,15 @@ impl Screen {
     /// A line in plain sight.
     pub(super) fn show(&mut self, text: &str) {
         self.ends_line();
-        let text = harmless(&self.redactor.redact(text));
+        let text = safe(&self.redactor.redact(text));
         self.write(&format!("{text}\n"));
     }
 
     /// A line beside what matters.
     pub(super) fn quiet(&mut self, line: &str) {
         self.ends_line();
-        let line = harmless(&self.redactor.redact(line)).replace('\n', " ");
-        if self.is_coloured {
-            self.write(&format!("\x1b[2m{line}\x1b[0m\n"));
-        } else {
-            self.write(&format!("{line}\n"));
-        }
+        let line = one_line(&self.redactor.redact(line));
+        self.write(&format!("{}\n", self.terminal.paint(&line, Style::Faint)));
     }
 
     fn ends_line(&mut self) {
@@ -164,23 +159,5 @@ impl Screen {
         let mut out = std::io::stdout();
         let _ = out.write_all(text.as_bytes());
         let _ = out.flush();
-    }
-}
-
-/// Words of a stranger, as a terminal may have them: no escape sequences, nothing that cannot be
-/// seen.
-fn harmless(words: &str) -> String {
-    let is_seen = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    words.chars().filter(|c| is_seen(*c) && !turns(*c)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_model_cannot_write_to_the_terminal_what_is_no_words() {
-        assert_eq!(harmless("a\x1b[2J\u{9b}31m\u{202e}b\r\n\tü"), "a[2J31mb\n\tü");
     }
 }
