@@ -19,7 +19,7 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
-from servers import TOOLS
+from servers import TOOLS, repository
 
 MOCK = TOOLS / "npm-models" / "node_modules" / ".bin" / "llmock"
 SHAPES = ("chat", "responses", "anthropic")
@@ -38,6 +38,14 @@ FIXTURES = [
     {
         "match": {"userMessage": "Look around", "hasToolResult": False},
         "response": {"content": "Let me see.", "toolCalls": READ},
+    },
+    {
+        "match": {"userMessage": "The log", "toolResultContains": "not permitted"},
+        "response": {"content": "I may not look there."},
+    },
+    {
+        "match": {"userMessage": "The log", "hasToolResult": False},
+        "response": {"toolCalls": [{"name": "git_log", "arguments": {"repo_path": "/nowhere"}}]},
     },
     {
         "match": {"userMessage": "Be cut"},
@@ -100,7 +108,7 @@ class Mock:
         self.process.wait()
 
 
-def chat(program, mock, shape, folder, *lines, key="good"):
+def chat(program, mock, shape, folder, *lines, key="good", server=()):
     """What the person sees, and the status."""
     variables = {
         **os.environ,
@@ -110,6 +118,7 @@ def chat(program, mock, shape, folder, *lines, key="good"):
         "XDG_DATA_HOME": str(folder / "data"),
     }
     command = [program, "chat", "--model", "a-model", "--shape", shape, "--base-url", mock.url]
+    command += ["--", *server] if server else []
     done = subprocess.run(
         command,
         input="\n".join(lines) + "\n",
@@ -174,6 +183,11 @@ def plain(account, program, folder):
             seen, _, status = chat(program, mock, shape, folder, "Be cut")
             true = "The connection to the model was lost in the middle of its answer. Go on to ask again."
             account.check(f"{shape}: a cut stream", seen.splitlines()[-2:-1] == [true] and status == 1, seen)
+            repository(folder / shape)
+            git = [TOOLS / "venv/bin/mcp-server-git", "--repository", folder / shape]
+            seen, errors, status = chat(program, mock, shape, folder, "The log", server=git)
+            wanted = ["· `git_log` is not permitted to use `/nowhere`.", "I may not look there."]
+            account.check(f"{shape}: the tools of a server", seen.splitlines()[-2:] == wanted, seen + errors)
         requests = mock.asked()
         account.check("requests were seen", len(requests) >= 6, len(requests))
         account.check("calls in requests", any(unanswered_calls(body) for body in requests))

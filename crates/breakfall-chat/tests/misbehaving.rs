@@ -370,3 +370,14 @@ async fn a_call_that_was_cut_off_because_the_answer_was_long_enough_is_not_run()
     let reply = tools().handle(Call::new("a", "echo", cut)).await;
     assert_eq!(reply.kind(), Some(FailureKind::TruncatedArguments));
 }
+
+#[tokio::test]
+async fn nobody_to_whom_a_provider_sends_us_gets_the_key() {
+    let other = Server::start(vec![whole(Shape::Anthropic)]).await;
+    let headers = format!("location: {}/v1/messages\r\n", other.address).leak();
+    let (stop, asked) = ends(Shape::Anthropic, Act::Status(307, headers, String::new())).await;
+    assert_eq!((kind(&stop), asked), (Some(ModelErrorKind::UnknownModel), 1));
+    let Stop::Model(error) = stop else { panic!("an error of the model") };
+    assert_eq!(error.detail, format!("it moved to {}/v1/messages", other.address));
+    assert!(other.asked().is_empty());
+}
