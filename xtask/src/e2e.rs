@@ -21,6 +21,7 @@ const SOME: &[Script] = &[
 
 const OTHERS: &[Script] = &[
     ("chat.py", &[]),
+    ("page.py", &[]),
     ("pipeline.py", &[]),
     ("load.py", &[]),
     ("conformance.py", &[]),
@@ -54,7 +55,8 @@ fn play<'s>(scripts: impl IntoIterator<Item = &'s Script>) -> Result<(), Failed>
         command.env("XDG_DATA_HOME", &kept);
         command.arg(format!("e2e/{script}")).args(*arguments).args(["--", program]);
         // These start the program themselves, in their own way.
-        if !matches!(*script, "chat.py" | "conformance.py" | "model.py" | "over_http.py") {
+        let by_itself = ["chat.py", "conformance.py", "model.py", "over_http.py", "page.py"];
+        if !by_itself.contains(script) {
             command.args(["guard", "--"]);
         }
         let status =

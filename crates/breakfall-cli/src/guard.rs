@@ -12,9 +12,11 @@ use breakfall_mcp::{
 };
 use clap::Args;
 
+use crate::dashboard::Beside;
 use crate::failed::Failed;
 use crate::kept::Kept;
 use crate::settings::Settings;
+use crate::telemetry::Telemetry;
 
 /// The hidden command that the guard starts beside itself.
 pub(crate) const WATCHDOG: &str = "__watchdog";
@@ -45,6 +47,10 @@ pub(crate) struct GuardArgs {
     /// secrets
     #[arg(long, value_name = "DIRECTORY")]
     record: Option<PathBuf>,
+    /// Show what fails in a browser, on this address of this machine or on a free port; the link is
+    /// printed on standard error
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    dashboard: Option<SocketAddr>,
     #[command(flatten)]
     guarded: Guarded,
 }
@@ -71,16 +77,23 @@ impl GuardArgs {
             .init();
         let recorder = self.record.as_deref().map(Recorder::new).transpose();
         let recorder = recorder.map_err(stopped)?.map(Arc::new);
+        let beside = |address| Beside::start(address, &self.guarded.settings);
+        let _page = self.dashboard.map(beside).transpose()?;
         let by_a_person = std::io::stdin().is_terminal();
         let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match self.listen.or_else(|| by_a_person.then(free_port)) {
             Some(address) => self.guarded.listen(address, recorder),
             None => {
-                let (servers, guard, _kept) = self.guarded.resolve()?;
-                let servers = Servers { recorder, ..servers };
+                let config = self.guarded.config()?;
+                let servers = Servers { recorder, ..self.guarded.servers(&config)? };
+                let (guard, _kept) = Guarded::guard(&config, &servers)?;
+                let telemetry = Telemetry::start(&config, &servers.servers)?;
+                let guard = telemetry.watch(guard);
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
-                block_on(serve)?.map_err(stopped)
+                let served = block_on(serve);
+                telemetry.end();
+                served?.map_err(stopped)
             }
         }
     }
@@ -153,9 +166,10 @@ impl Guarded {
         let own = own(&servers)?;
         // One for all clients: each has a guard of its own.
         let kept = Kept::configured(&config)?;
+        let telemetry = Telemetry::start(&config, &servers.servers)?;
         let guard = {
-            let (servers, kept) = (servers.clone(), kept.clone());
-            move || kept.by(servers.guard(&config).tools(own.clone()))
+            let (servers, kept, telemetry) = (servers.clone(), kept.clone(), telemetry.clone());
+            move || telemetry.watch(kept.by(servers.guard(&config).tools(own.clone())))
         };
         // Whatever could be wrong is told now, not when the first client comes.
         guard().build().map_err(|error| stopped(error.into()))?;
@@ -163,7 +177,7 @@ impl Guarded {
             servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
         let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
         let has_token = token.is_some();
-        block_on(async {
+        let served = block_on(async {
             let front = Front::listen(address, token, servers, guard, watchdog());
             let front = front.await.map_err(|error| match error {
                 Error::Open { .. } => Failed::new(error.to_string())
@@ -172,7 +186,9 @@ impl Guarded {
             })?;
             welcome(&front.url(), &names, has_token);
             front.serve(told_to_end()).await.map_err(stopped)
-        })?
+        });
+        telemetry.end();
+        served?
     }
 }
 
@@ -220,18 +236,22 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     eprintln!("Ctrl-C ends it.");
 }
 
-/// What the person typed behind `guard`, to be typed again.
+/// What the person typed behind `guard`, to be typed again: without where we listen.
 fn typed_behind_the_command() -> String {
     let words = std::env::args().skip_while(|word| word != "guard").skip(1);
-    let mut skips = false;
+    let (mut ours, mut skips) = (true, false);
     let words = words.filter(|word| {
-        let skipped = std::mem::replace(&mut skips, word == "--listen");
-        !skipped && !word.starts_with("--listen")
+        ours &= word != "--";
+        // `--dashboard` may stand alone.
+        let is_value = std::mem::take(&mut skips) && word.parse::<SocketAddr>().is_ok();
+        let is_option = ["--listen", "--dashboard"].iter().any(|it| word.starts_with(it));
+        skips = ours && is_option && !word.contains('=');
+        !ours || !is_value && !is_option
     });
     words.fold(String::new(), |all, word| format!("{all} {word}"))
 }
 
-async fn told_to_end() {
+pub(crate) async fn told_to_end() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return std::future::pending().await;

@@ -11,6 +11,7 @@ macro_rules! say {
 
 mod chat;
 mod config;
+mod dashboard;
 mod doctor;
 mod errors;
 mod explain;
@@ -27,6 +28,7 @@ mod report;
 mod settings;
 #[cfg(test)]
 mod specimen;
+mod telemetry;
 mod terminal;
 mod tools;
 mod wrap;
@@ -60,6 +62,8 @@ enum Command {
     Call(guard::CallArgs),
     /// Talk with a model that has tools
     Chat(Box<chat::Chat>),
+    /// Show what fails in a browser
+    Dashboard(dashboard::Dashboard),
     /// Check the configuration, start each server, list its tools, and tell what is wrong
     Doctor(doctor::Doctor),
     /// Put the servers of an MCP client behind the guard, in the client's own file
@@ -90,6 +94,7 @@ fn main() -> ExitCode {
             chat::server();
             Ok(())
         }
+        Command::Dashboard(dashboard) => dashboard.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Wrap(wrap) => wrap.run(),
         Command::Watchdog => {

@@ -2,10 +2,13 @@
 
 mod breakers;
 mod called;
+mod choices;
 mod group;
 mod groups;
+mod overview;
 #[cfg(test)]
 mod plans;
+mod runs;
 mod tail;
 mod timeline;
 mod tools;
@@ -15,8 +18,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakers::Breaker;
+pub use choices::Choice;
 pub use group::{Group, Recovery, State};
 pub use groups::{Groups, Known, Sort, Wanted};
+pub use overview::{Marker, Seen, Span, Step};
+pub use runs::RunRow;
 pub use tail::Tail;
 pub use timeline::{Moment, Timeline};
 pub use tools::ToolRow;
@@ -76,15 +82,16 @@ impl Store {
             return Ok(None);
         }
         let backend = Backend::open_to_read(&place).await?;
-        let has_tables = match &backend {
-            Backend::Sqlite(pool) => sqlx::query(TABLES)
-                .fetch_optional(pool)
-                .await
-                .map_err(Error::of("opening the file"))?
-                .is_some(),
-            Backend::Postgres(_) => true,
+        let tables = match &backend {
+            Backend::Sqlite(_) => TABLES,
+            Backend::Postgres(_) => TABLES_OF_POSTGRES,
         };
-        Ok(has_tables.then_some(Self { backend }))
+        let found = on!(&backend, pool => sqlx::query(tables)
+            .fetch_optional(pool)
+            .await
+            .map_err(Error::of("looking for tables"))?
+            .is_some());
+        Ok(found.then_some(Self { backend }))
     }
 
     /// Keeps records in a database that need not be there yet.
@@ -173,6 +180,10 @@ type SampleRow = (i64, i64, String, Option<String>, String, String, String, Stri
 
 /// The table that is made last.
 const TABLES: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'facts'";
+
+const TABLES_OF_POSTGRES: &str = "\
+SELECT 1 FROM information_schema.tables
+WHERE table_schema = current_schema() AND table_name = 'facts'";
 
 const SAMPLES: &str = "\
 SELECT at, took, node, run, call, upstream, tool, ending, attempts, body FROM records

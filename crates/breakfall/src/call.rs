@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::Trace;
+
 /// A call as the model made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
@@ -21,6 +23,8 @@ pub struct Call {
     pub attachment: Option<Attachment>,
     /// Whether the model did not make it as a call: it was found in its text.
     pub is_recovered: bool,
+    /// Where the caller stands in a trace.
+    pub trace: Option<Box<Trace>>,
 }
 
 /// What a door hands to a tool beside the arguments; nobody else looks at it.
@@ -72,6 +76,7 @@ impl Call {
             run: None,
             attachment: None,
             is_recovered: false,
+            trace: None,
         }
     }
 
@@ -84,6 +89,12 @@ impl Call {
     /// The same call with something for its tool.
     pub fn with<T: Any + Send + Sync>(mut self, attachment: T) -> Self {
         self.attachment = Some(Attachment(Arc::new(attachment)));
+        self
+    }
+
+    /// The same call in the trace of its caller.
+    pub fn traced(mut self, trace: Trace) -> Self {
+        self.trace = Some(Box::new(trace));
         self
     }
 
