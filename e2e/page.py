@@ -18,6 +18,8 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
+import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -322,6 +324,21 @@ def without_script(check, browser, link, base):
     context.close()
 
 
+def metrics(check, link, base):
+    """What Prometheus reads: with the token, and only with it."""
+    token = parse_qs(urlsplit(link).query)["token"][0]
+    asked = urllib.request.Request(base + "/metrics", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(asked) as answer:
+        kind, text = answer.headers["Content-Type"], answer.read().decode()
+    check.that("`/metrics` is Prometheus' text", kind.startswith("text/plain; version=0.0.4"), kind)
+    check.that("and counts the failures", "breakfall_failures_total{" in text, text)
+    try:
+        urllib.request.urlopen(base + "/metrics")
+        check.that("and is kept from others", False)
+    except urllib.error.HTTPError as refused:
+        check.that("and is kept from others", refused.code == 401, refused.code)
+
+
 def run(check, browser, program, folder):
     allowed = folder / "allowed"
     allowed.mkdir()
@@ -344,6 +361,7 @@ def run(check, browser, program, folder):
     check.that("the cookie is out of reach", cookie["httpOnly"] and cookie["sameSite"] == "Strict", cookie)
     check.that("and is not the token", cookie["value"] not in link, cookie)
     followed(check, page, guard, allowed)
+    metrics(check, link, base)
     other_site(check, browser, link, page, context)
     keyboard(check, page)
     door(check, link, address, f"{cookie['name']}={cookie['value']}")

@@ -82,6 +82,7 @@ impl Place {
 /// Installs the servers and clients that are missing.
 pub(crate) fn servers() -> Result<(), Failed> {
     install(PINS)?;
+    postgres()?;
     browser()
 }
 
@@ -194,6 +195,17 @@ fn browser() -> Result<(), Failed> {
     }
     println!("there is no Chromium: installing the package chromium with apt-get");
     debian("chromium")
+}
+
+/// The database of a fleet of guards; its programs are in no directory that is looked through.
+fn postgres() -> Result<(), Failed> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut programs = versions.map(|version| version.path().join("bin/initdb"));
+    if programs.any(|program| program.exists()) || there("initdb", "--version") {
+        return Ok(());
+    }
+    println!("there is no Postgres: installing the package postgresql with apt-get");
+    debian("postgresql")
 }
 
 /// Installs a package of Debian's.

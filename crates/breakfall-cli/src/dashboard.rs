@@ -4,8 +4,10 @@
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use breakfall_telemetry::Metrics;
 use breakfall_web::{Certificate, Error, Opening, Page, Token};
 use clap::Args;
 use tokio::sync::oneshot;
@@ -82,13 +84,18 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// Shows the page of a guard, and prints its link where the protocol is not spoken.
-    pub(crate) fn start(address: SocketAddr, settings: &Settings) -> Result<Self, Failed> {
+    pub(crate) fn start(
+        address: SocketAddr,
+        settings: &Settings,
+        metrics: Arc<Metrics>,
+    ) -> Result<Self, Failed> {
         if !address.ip().is_loopback() {
             return Err(Failed::new(format!("`--dashboard {address}` can be reached by others"))
                 .hint("take an address of this machine, or run `breakfall dashboard --listen` beside the guard"));
         }
         let mut opening = Opening::new(Place::default().place(&settings.config()?)?, token()?);
         opening.address = address;
+        opening.metrics = Some(Arc::new(move || metrics.text()));
         let (told, listening) = std::sync::mpsc::channel();
         let (end, ended) = oneshot::channel::<()>();
         let show = async move {

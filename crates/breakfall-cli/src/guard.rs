@@ -10,6 +10,7 @@ use breakfall::{Call, Config, Entry, GuardBuilder};
 use breakfall_mcp::{
     Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stdin, stdout,
 };
+use breakfall_telemetry::Metrics;
 use clap::Args;
 
 use crate::dashboard::Beside;
@@ -77,17 +78,20 @@ impl GuardArgs {
             .init();
         let recorder = self.record.as_deref().map(Recorder::new).transpose();
         let recorder = recorder.map_err(stopped)?.map(Arc::new);
-        let beside = |address| Beside::start(address, &self.guarded.settings);
-        let _page = self.dashboard.map(beside).transpose()?;
+        let metrics = self.dashboard.map(|_| Arc::<Metrics>::default());
+        let beside = |(address, metrics): (_, &Arc<Metrics>)| {
+            Beside::start(address, &self.guarded.settings, Arc::clone(metrics))
+        };
+        let _page = self.dashboard.zip(metrics.as_ref()).map(beside).transpose()?;
         let by_a_person = std::io::stdin().is_terminal();
         let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match self.listen.or_else(|| by_a_person.then(free_port)) {
-            Some(address) => self.guarded.listen(address, recorder),
+            Some(address) => self.guarded.listen(address, recorder, metrics),
             None => {
                 let config = self.guarded.config()?;
                 let servers = Servers { recorder, ..self.guarded.servers(&config)? };
                 let (guard, _kept) = Guarded::guard(&config, &servers)?;
-                let telemetry = Telemetry::start(&config, &servers.servers)?;
+                let telemetry = Telemetry::start(&config, &servers.servers, metrics)?;
                 let guard = telemetry.watch(guard);
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
@@ -160,13 +164,18 @@ impl Guarded {
     }
 
     /// Serves clients that come over HTTP, until the program is told to end.
-    fn listen(&self, address: SocketAddr, recorder: Option<Arc<Recorder>>) -> Result<(), Failed> {
+    fn listen(
+        &self,
+        address: SocketAddr,
+        recorder: Option<Arc<Recorder>>,
+        metrics: Option<Arc<Metrics>>,
+    ) -> Result<(), Failed> {
         let config = self.settings.config()?;
         let servers = Servers { recorder, ..self.servers(&config)? };
         let own = own(&servers)?;
         // One for all clients: each has a guard of its own.
         let kept = Kept::configured(&config)?;
-        let telemetry = Telemetry::start(&config, &servers.servers)?;
+        let telemetry = Telemetry::start(&config, &servers.servers, metrics)?;
         let guard = {
             let (servers, kept, telemetry) = (servers.clone(), kept.clone(), telemetry.clone());
             move || telemetry.watch(kept.by(servers.guard(&config).tools(own.clone())))

@@ -28,6 +28,7 @@ pub use timeline::{Moment, Timeline};
 pub use tools::ToolRow;
 
 use crate::backend::{Backend, Place, on};
+use crate::batch::Batch;
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::place::default_file;
@@ -113,6 +114,14 @@ impl Store {
             hours: store.hours.unwrap_or(keep.hours),
         };
         Self::keeper(&place, &node, keep).map(Some)
+    }
+
+    /// Whether a database can be written: its tables are made where they are missing.
+    pub async fn try_writing(place: &str) -> Result<(), Error> {
+        let backend = Backend::open(&Place::parse(place)?).await?;
+        let written = backend.write(&Batch::default()).await;
+        backend.close().await;
+        written
     }
 
     /// The place that the configuration names, or the user's own; nothing where nothing is kept.
