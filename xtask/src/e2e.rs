@@ -20,6 +20,7 @@ const SOME: &[Script] = &[
 ];
 
 const OTHERS: &[Script] = &[
+    ("chat.py", &[]),
     ("page.py", &[]),
     ("pipeline.py", &[]),
     ("load.py", &[]),
@@ -27,22 +28,35 @@ const OTHERS: &[Script] = &[
     ("conformance.py", &["--upstream", "stdio"]),
 ];
 
+const MODEL: &[Script] = &[("model.py", &[])];
+
 /// Installs what is needed and runs all of it, or enough of it.
 pub(crate) fn e2e(all: bool) -> Result<(), Failed> {
     servers::servers()?;
+    let scripts = if all { ALL } else { SOME };
+    play(scripts.iter().chain(OTHERS))
+}
+
+/// Installs a real model and talks with it.
+pub(crate) fn with_model() -> Result<(), Failed> {
+    servers::model()?;
+    play(MODEL)
+}
+
+fn play<'s>(scripts: impl IntoIterator<Item = &'s Script>) -> Result<(), Failed> {
     cargo("the program", &["build", "--quiet", "--package", "breakfall-cli"], &[])?;
     let program = target().join("debug/breakfall");
     let program = program.to_str().ok_or("the target directory is not UTF-8")?;
     // What fails here is nothing that the user of this machine wants to read of.
     let kept = target().join("tests/data");
-    let scripts = if all { ALL } else { SOME };
-    for (script, arguments) in scripts.iter().chain(OTHERS) {
+    for (script, arguments) in scripts {
         println!("== end to end: e2e/{script} {}", arguments.join(" "));
         let mut command = Command::new("python3");
         command.env("XDG_DATA_HOME", &kept);
         command.arg(format!("e2e/{script}")).args(*arguments).args(["--", program]);
-        // These start the guard themselves, on a port.
-        if !matches!(*script, "conformance.py" | "over_http.py" | "page.py") {
+        // These start the program themselves, in their own way.
+        let by_itself = ["chat.py", "conformance.py", "model.py", "over_http.py", "page.py"];
+        if !by_itself.contains(script) {
             command.args(["guard", "--"]);
         }
         let status =

@@ -18,6 +18,8 @@ usage: cargo xtask COMMAND
 
   test           format, clippy, documentation, a short fuzz, the guard between real servers and
                  real clients, tests: everything that must hold
+  test --with-model
+                 the same, and a conversation with a real small model
   bench          all benches, as ratios
   bench spine    a guarded call beside a bare one
   bench store    a million failures kept, and told of
@@ -35,7 +37,8 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => test::test(),
+        ["test"] => test::test(false),
+        ["test", "--with-model"] => test::test(true),
         ["bench"] => bench::spine().and_then(|()| bench::store()).and_then(|()| bench::guard(&[])),
         ["bench", "spine"] => bench::spine(),
         ["bench", "store"] => bench::store(),

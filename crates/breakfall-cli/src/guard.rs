@@ -119,7 +119,7 @@ impl CallArgs {
 }
 
 impl Guarded {
-    fn resolve(&self) -> Result<(Servers, GuardBuilder, Kept), Failed> {
+    pub(crate) fn resolve(&self) -> Result<(Servers, GuardBuilder, Kept), Failed> {
         let config = self.config()?;
         let servers = self.servers(&config)?;
         let (guard, kept) = Self::guard(&config, &servers)?;

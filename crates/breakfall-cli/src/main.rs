@@ -9,6 +9,7 @@ macro_rules! say {
     }};
 }
 
+mod chat;
 mod config;
 mod dashboard;
 mod doctor;
@@ -59,6 +60,8 @@ enum Command {
     Report(report::ReportArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
+    /// Talk with a model that has tools
+    Chat(Box<chat::Chat>),
     /// Show what fails in a browser
     Dashboard(dashboard::Dashboard),
     /// Check the configuration, start each server, list its tools, and tell what is wrong
@@ -70,6 +73,9 @@ enum Command {
     /// End the servers of a guard that is gone
     #[command(hide = true, name = guard::WATCHDOG)]
     Watchdog,
+    /// Serve a demonstration
+    #[command(hide = true, name = chat::SERVER)]
+    DemoServer,
     /// Check `breakfall.toml`, or print what it may hold
     Config(config::ConfigArgs),
 }
@@ -83,6 +89,11 @@ fn main() -> ExitCode {
         Command::Report(report) => report.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
+        Command::Chat(chat) => chat.run(),
+        Command::DemoServer => {
+            chat::server();
+            Ok(())
+        }
         Command::Dashboard(dashboard) => dashboard.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Wrap(wrap) => wrap.run(),

@@ -21,6 +21,8 @@ pub struct Call {
     pub run: Option<Arc<str>>,
     /// What the door hands to the tool beside the arguments.
     pub attachment: Option<Attachment>,
+    /// Whether the model did not make it as a call: it was found in its text.
+    pub is_recovered: bool,
     /// Where the caller stands in a trace.
     pub trace: Option<Box<Trace>>,
 }
@@ -55,6 +57,9 @@ pub enum RawArguments {
     Json(Value),
     /// The provider's JSON text, perhaps malformed or cut off.
     Text(String),
+    /// The provider's JSON text, when it is known that the model was stopped while it wrote: nothing
+    /// at all then does not mean that there are no arguments.
+    CutOff(String),
 }
 
 impl Call {
@@ -70,8 +75,15 @@ impl Call {
             arguments: arguments.into(),
             run: None,
             attachment: None,
+            is_recovered: false,
             trace: None,
         }
+    }
+
+    /// The same call as one that was found in the model's text; its record says so.
+    pub fn recovered(mut self) -> Self {
+        self.is_recovered = true;
+        self
     }
 
     /// The same call with something for its tool.

@@ -116,10 +116,12 @@ impl Mapping {
         let value = match (self, arguments) {
             (Self::Same, arguments) => return arguments,
             (_, RawArguments::Json(value)) => value,
-            (_, RawArguments::Text(text)) => match serde_json::from_str(&text) {
-                Ok(value) => value,
-                Err(_) => return RawArguments::Text(text),
-            },
+            (_, RawArguments::Text(text) | RawArguments::CutOff(text)) => {
+                match serde_json::from_str(&text) {
+                    Ok(value) => value,
+                    Err(_) => return RawArguments::Text(text),
+                }
+            }
         };
         RawArguments::Json(match self {
             Self::Same => value,

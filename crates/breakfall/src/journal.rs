@@ -55,7 +55,7 @@ impl Journal {
         let arguments = self.keeps_arguments.then(|| {
             let text = match raw {
                 Ok(RawArguments::Json(value)) => value.to_string(),
-                Ok(RawArguments::Text(text)) => text.clone(),
+                Ok(RawArguments::Text(text) | RawArguments::CutOff(text)) => text.clone(),
                 Err(_) => "(nested too deeply)".to_owned(),
             };
             redactor.clean(text, KEPT)

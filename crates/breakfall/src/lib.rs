@@ -104,4 +104,7 @@ pub use tool::{
 };
 pub use toolbox::{Scope, Toolbox};
 pub use trace::Trace;
-pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};
+pub use voice::{
+    Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice, interrupted,
+    written,
+};

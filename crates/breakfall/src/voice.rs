@@ -12,7 +12,7 @@ pub use brynhild::Brynhild;
 pub use json::Json;
 pub use llmproc::Llmproc;
 pub use openagents::Openagents;
-pub use plain::Plain;
+pub use plain::{Plain, interrupted, written};
 pub(crate) use reply::Spoken;
 pub use reply::{Reply, StopReason};
 pub use sidekick::Sidekick;

@@ -21,13 +21,70 @@
 
 pub mod anthropic;
 pub mod gemini;
+pub mod hidden;
 pub mod langchain;
 pub mod mcp;
 pub mod openai;
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::{Error, RawArguments};
+use serde_json::{Map, Value, json};
+
+use crate::{Error, RawArguments, ToolSpec};
+
+/// The longest name that every provider takes.
+const LONGEST_NAME: usize = 64;
+
+/// A tool's name as every provider takes it: letters, digits, `_` and `-`, at most 64 of them. One
+/// that is of that kind stays as it is; any other gets a mark of its own, so that two never become
+/// one.
+pub fn name(name: &str) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(fits) {
+        return Cow::Borrowed(name);
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let mark = format!("{:08x}", hasher.finish() & 0xffff_ffff);
+    let kept = name.chars().take(LONGEST_NAME - mark.len() - 1);
+    let kept: String = kept.map(|c| if fits(c) { c } else { '_' }).collect();
+    Cow::Owned(format!("{kept}_{mark}"))
+}
+
+/// The arguments of a call as an object, to be shown to the model again. What is none is kept in
+/// one: providers refuse a history with arguments that are no object.
+pub fn object(arguments: &str) -> Map<String, Value> {
+    match serde_json::from_str(arguments) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(Value::Null) => Map::new(),
+        _ if arguments.trim().is_empty() => Map::new(),
+        _ => Map::from_iter([("malformed_arguments".to_owned(), json!(arguments))]),
+    }
+}
+
+/// The same as text: to the letter where it is an object already.
+fn object_text(arguments: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<Map<String, Value>>(arguments) {
+        Ok(_) => Cow::Borrowed(arguments),
+        Err(_) => Cow::Owned(Value::Object(object(arguments)).to_string()),
+    }
+}
+
+/// The schema of a tool's arguments; providers want it to be that of an object.
+fn schema(spec: &ToolSpec) -> Value {
+    match &spec.input_schema {
+        Value::Object(fields) if fields.get("type") == Some(&json!("object")) => {
+            spec.input_schema.clone()
+        }
+        Value::Object(fields) => {
+            let mut fields = fields.clone();
+            fields.insert("type".to_owned(), json!("object"));
+            Value::Object(fields)
+        }
+        _ => json!({ "type": "object" }),
+    }
+}
 
 /// The list under `key`; empty where there is none.
 fn list<'a>(holder: &'a Value, key: &str, shape: &'static str) -> Result<&'a [Value], Error> {

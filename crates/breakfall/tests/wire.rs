@@ -1,8 +1,8 @@
 //! Providers' messages in, replies out, ids kept.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use breakfall::wire::{anthropic, gemini, langchain, mcp, openai};
-use breakfall::{Call, FailureKind, Guard, Reply};
+use breakfall::wire::{self, anthropic, gemini, langchain, mcp, openai};
+use breakfall::{Call, FailureKind, Guard, RawArguments, Reply};
 use breakfall_test::Script;
 use serde_json::{Value, json};
 
@@ -127,4 +127,49 @@ fn a_list_of_calls_that_is_no_list_is_refused() {
     for message in [json!(null), json!(7), json!({}), json!({ "tool_calls": null })] {
         assert!(openai::calls(&message).unwrap().is_empty());
     }
+}
+
+#[test]
+fn names_and_arguments_are_written_as_providers_take_them() {
+    assert_eq!(wire::name("read_file"), "read_file");
+    let long = "x".repeat(100);
+    let names = ["files.read", "files/read", "", &long].map(wire::name);
+    for name in &names {
+        assert!((1..=64).contains(&name.len()), "{name}");
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'), "{name}");
+    }
+    assert_ne!(names[0], names[1]);
+    for (arguments, object) in [
+        ("", json!({})),
+        ("null", json!({})),
+        (r#"{"a":1}"#, json!({ "a": 1 })),
+        (r#"{"a":"#, json!({ "malformed_arguments": r#"{"a":"# })),
+        ("[1]", json!({ "malformed_arguments": "[1]" })),
+    ] {
+        assert_eq!(anthropic::made("a", "f", arguments)["input"], object);
+        let made = openai::made("a", "f", arguments);
+        let text = made["function"]["arguments"].as_str().unwrap();
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), object);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_run_with_arguments_that_were_cut_off_before_they_began() {
+    let cut = |text: &str| Call::new("a", "echo", RawArguments::CutOff(text.to_owned()));
+    let replies = replies(vec![cut(""), cut(r#"{"a": 1"#), cut(r#"{"a": 1}"#)]).await;
+    let kinds: Vec<_> = replies.iter().map(Reply::kind).collect();
+    let truncated = Some(FailureKind::TruncatedArguments);
+    assert_eq!(kinds, [truncated, truncated, None]);
+}
+
+#[tokio::test]
+async fn each_reply_is_told_of_when_it_is_there_and_a_recovered_call_is_recorded_as_one() {
+    let guard = guard();
+    let mut told = Vec::new();
+    let calls = vec![Call::new("a", "echo", "{}"), Call::new("b", "fails", "{}").recovered()];
+    let stop = std::future::pending();
+    let replies = guard.handle_all_telling(calls, stop, &mut |r| told.push(r.id.clone())).await;
+    assert_eq!(told, replies.iter().map(|reply| reply.id.clone()).collect::<Vec<_>>());
+    let samples = guard.journal().samples();
+    assert_eq!(samples[0].repairs, ["the call was found in the model's text"]);
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use breakfall::{Call, GuardBuilder, Reply, ToolSpec};
+use breakfall::{Call, Guard, GuardBuilder, Reply, ToolSpec};
 use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::mpsc;
@@ -181,6 +181,38 @@ impl Session {
             Some(lost) => self.guard.refuse(call, tools::failure(lost)),
             None => self.guard.handle(call).await,
         }
+    }
+
+    /// Calls tools as one batch, as far as their servers are there, and tells of each reply as soon
+    /// as it is there. When `stop` is ready, what is not done is answered as cancelled.
+    pub async fn call_tools(
+        &self,
+        calls: Vec<Call>,
+        stop: impl Future<Output = ()> + Send,
+        tell: &mut (dyn FnMut(&Reply) + Send),
+    ) -> Vec<Reply> {
+        let mut replies: Vec<Option<Reply>> = Vec::with_capacity(calls.len());
+        let mut there = Vec::new();
+        for call in calls {
+            replies.push(match self.not_there(&call.tool).await {
+                Some(lost) => {
+                    let reply = self.guard.refuse(call, tools::failure(lost));
+                    tell(&reply);
+                    Some(reply)
+                }
+                None => {
+                    there.push(call);
+                    None
+                }
+            });
+        }
+        let mut answered = self.guard.handle_all_telling(there, stop, tell).await.into_iter();
+        replies.into_iter().filter_map(|refused| refused.or_else(|| answered.next())).collect()
+    }
+
+    /// The guard: its toolbox and its journal.
+    pub fn guard(&self) -> &Guard {
+        &self.guard
     }
 
     /// The tools that can be called, when every server had time to start.

@@ -41,10 +41,12 @@ impl CallKey {
             RawArguments::Text(text) if text.trim().is_empty() => {
                 Self::of(tool, &Value::Object(serde_json::Map::new()))
             }
-            RawArguments::Text(text) => match serde_json::from_str(bounded(text, READ)) {
-                Ok(value) => Self::of(tool, &value),
-                Err(_) => Self::of_text(tool, text),
-            },
+            RawArguments::Text(text) | RawArguments::CutOff(text) => {
+                match serde_json::from_str(bounded(text, READ)) {
+                    Ok(value) => Self::of(tool, &value),
+                    Err(_) => Self::of_text(tool, text),
+                }
+            }
         }
     }
 

@@ -47,6 +47,11 @@ pub(super) fn parse(
             }
             Err(failure) => Err(failure.of_call(|| CallKey::of_text(tool, &text))),
         },
+        RawArguments::CutOff(text) if serde_json::from_str::<Value>(&text).is_err() => {
+            Err(cut_off(&text).of_call(|| CallKey::of_text(tool, &text)))
+        }
+        // It was stopped behind them: they are whole.
+        RawArguments::CutOff(text) => parse(RawArguments::Text(text), tool, max_bytes, may_repair),
     }
 }
 
@@ -63,17 +68,19 @@ fn parse_text(text: &str, may_repair: bool) -> Result<Parsed, Failure> {
         Ok(value) => return Ok(Parsed { value, text: None, repairs: Vec::new() }),
         Err(error) => error,
     };
-    let cut_off =
-        || Failure::found(FailureKind::TruncatedArguments, Detail::CutOff { bytes: text.len() });
     if error.classify() == Category::Eof {
-        return Err(cut_off());
+        return Err(cut_off(text));
     }
     match repair::mend(trimmed) {
         Mended::Whole(value, repairs) if may_repair => Ok(Parsed { value, text: None, repairs }),
-        Mended::CutOff => Err(cut_off()),
+        Mended::CutOff => Err(cut_off(text)),
         Mended::TooDeep => Err(too_deep()),
         Mended::Whole(..) | Mended::Hopeless => Err(malformed(trimmed, &error)),
     }
+}
+
+fn cut_off(text: &str) -> Failure {
+    Failure::found(FailureKind::TruncatedArguments, Detail::CutOff { bytes: text.len() })
 }
 
 fn no_arguments() -> Value {

@@ -53,7 +53,7 @@ impl Guard {
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;
     /// after a fatal one the calls not yet started are answered as cancelled.
     pub async fn handle_all(&self, calls: Vec<Call>) -> Vec<Reply> {
-        self.answer_all(calls, None).await
+        self.answer_all(calls, None, &mut |_| ()).await
     }
 
     /// Answers every call, or stops when `stop` is ready: what is done by then is kept, the rest
@@ -63,12 +63,28 @@ impl Guard {
         calls: Vec<Call>,
         stop: impl Future<Output = ()> + Send,
     ) -> Vec<Reply> {
-        self.answer_all(calls, Some(stop.boxed().shared())).await
+        self.handle_all_telling(calls, stop, &mut |_| ()).await
     }
 
-    async fn answer_all(&self, calls: Vec<Call>, stop: Option<Stop<'_>>) -> Vec<Reply> {
+    /// The same, and tells of each reply as soon as it is there.
+    pub async fn handle_all_telling(
+        &self,
+        calls: Vec<Call>,
+        stop: impl Future<Output = ()> + Send,
+        tell: &mut (dyn FnMut(&Reply) + Send),
+    ) -> Vec<Reply> {
+        self.answer_all(calls, Some(stop.boxed().shared()), tell).await
+    }
+
+    async fn answer_all(
+        &self,
+        calls: Vec<Call>,
+        stop: Option<Stop<'_>>,
+        tell: &mut (dyn FnMut(&Reply) + Send),
+    ) -> Vec<Reply> {
         journal::batch_starts(calls.len());
-        let mut replies: Vec<Option<Reply>> = calls.iter().map(|_| None).collect();
+        let replies = calls.iter().map(|_| None).collect();
+        let mut replies = Replies { replies, tell };
         let mut running = FuturesUnordered::new();
         let mut ends = false;
         let mut waiting = Waiting { guard: self, calls: calls.into_iter() };
@@ -78,14 +94,14 @@ impl Guard {
             let most = if alone { 1 } else { self.concurrency };
             while running.len() >= most && !ends {
                 if let Some((index, reply)) = running.next().await {
-                    ends |= settle(&mut replies, index, reply);
+                    ends |= replies.settle(index, reply);
                 }
             }
             let Some(call) = waiting.calls.next() else { break };
             let stopped = || stop.clone().is_some_and(|stop| stop.now_or_never().is_some());
             if ends || stopped() {
                 ends = true;
-                settle(&mut replies, index, self.not_started(call));
+                replies.settle(index, self.not_started(call));
                 index += 1;
                 continue;
             }
@@ -96,19 +112,19 @@ impl Guard {
             });
             let polled = std::future::poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
             match polled {
-                Poll::Ready((index, reply)) => ends |= settle(&mut replies, index, reply),
+                Poll::Ready((index, reply)) => ends |= replies.settle(index, reply),
                 Poll::Pending if alone => {
                     let (index, reply) = answer.await;
-                    ends |= settle(&mut replies, index, reply);
+                    ends |= replies.settle(index, reply);
                 }
                 Poll::Pending => running.push(answer),
             }
             index += 1;
         }
         while let Some((index, reply)) = running.next().await {
-            settle(&mut replies, index, reply);
+            replies.settle(index, reply);
         }
-        let replies: Vec<Reply> = replies.into_iter().flatten().collect();
+        let replies: Vec<Reply> = replies.replies.into_iter().flatten().collect();
         journal::batch_done(&replies);
         replies
     }
@@ -146,11 +162,20 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Puts a reply in its place; true where it stops the batch.
-fn settle(replies: &mut [Option<Reply>], index: usize, reply: Reply) -> bool {
-    let fatal = reply.is_fatal();
-    if let Some(place) = replies.get_mut(index) {
-        *place = Some(reply);
+/// The replies of a batch, each in its place, and who hears of them.
+struct Replies<'t> {
+    replies: Vec<Option<Reply>>,
+    tell: &'t mut (dyn FnMut(&Reply) + Send),
+}
+
+impl Replies<'_> {
+    /// Puts a reply in its place; true where it stops the batch.
+    fn settle(&mut self, index: usize, reply: Reply) -> bool {
+        (self.tell)(&reply);
+        let fatal = reply.is_fatal();
+        if let Some(place) = self.replies.get_mut(index) {
+            *place = Some(reply);
+        }
+        fatal
     }
-    fatal
 }

@@ -121,6 +121,24 @@ fn fact(failure: &FailureReport) -> String {
     }
 }
 
+/// What is said of a call of which only the beginning is known: whoever waited for it is gone.
+pub fn interrupted(tool: &str) -> String {
+    format!(
+        "`{tool}` was interrupted before it answered; it may have taken effect.\n\
+         Check its result before calling it again."
+    )
+}
+
+/// What is said of calls that a model wrote as text, which nobody runs.
+pub fn written(tools: &[&str]) -> String {
+    let names: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
+    format!(
+        "Your answer has a call of {} as text. Nothing was run.\n\
+         Make it as a tool call, or answer without it.",
+        names.join(", ")
+    )
+}
+
 /// Whose move it is, in one sentence.
 fn advice(failure: &FailureReport) -> String {
     match failure.advice {

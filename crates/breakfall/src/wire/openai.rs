@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{arguments, is, items, list, text};
-use crate::{Call, Error, RawArguments, Reply};
+use super::{arguments, is, items, list, name, object_text, schema, text};
+use crate::{Call, Error, RawArguments, Reply, ToolSpec};
 
 /// The calls of an assistant message.
 pub fn calls(message: &Value) -> Result<Vec<Call>, Error> {
@@ -28,7 +28,26 @@ fn call(call: &Value) -> Call {
 
 /// The tool message that answers a call. OpenAI has no error flag: the text says it.
 pub fn message(reply: &Reply) -> Value {
-    json!({ "role": "tool", "tool_call_id": reply.id, "content": reply.text })
+    answer(&reply.id, &reply.text)
+}
+
+/// The tool message that answers the call of this id.
+pub fn answer(id: &str, text: &str) -> Value {
+    json!({ "role": "tool", "tool_call_id": id, "content": text })
+}
+
+/// A call as it stands in an assistant message.
+pub fn made(id: &str, tool: &str, arguments: &str) -> Value {
+    let arguments = object_text(arguments);
+    json!({ "id": id, "type": "function",
+            "function": { "name": name(tool), "arguments": arguments } })
+}
+
+/// A tool as the model is told of it.
+pub fn tool(spec: &ToolSpec) -> Value {
+    json!({ "type": "function", "function": {
+        "name": name(&spec.name), "description": spec.description, "parameters": schema(spec),
+    } })
 }
 
 /// The calls among the output items of a response.
@@ -49,7 +68,24 @@ pub fn response_calls(output: &Value) -> Result<Vec<Call>, Error> {
 
 /// The input item that answers a function call of a response.
 pub fn response_item(reply: &Reply) -> Value {
-    json!({ "type": "function_call_output", "call_id": reply.id, "output": reply.text })
+    response_answer(&reply.id, &reply.text)
+}
+
+/// The input item that answers the function call of this id.
+pub fn response_answer(id: &str, text: &str) -> Value {
+    json!({ "type": "function_call_output", "call_id": id, "output": text })
+}
+
+/// A function call as it stands among the input items.
+pub fn response_made(id: &str, tool: &str, arguments: &str) -> Value {
+    let arguments = object_text(arguments);
+    json!({ "type": "function_call", "call_id": id, "name": name(tool), "arguments": arguments })
+}
+
+/// A tool as the model is told of it.
+pub fn response_tool(spec: &ToolSpec) -> Value {
+    json!({ "type": "function", "name": name(&spec.name), "description": spec.description,
+            "parameters": schema(spec), "strict": false })
 }
 
 /// The input item that answers a call of a custom tool.

@@ -1,0 +1,338 @@
+//! Models behind HTTP: a question becomes a request in a provider's shape, and its stream an answer.
+
+mod anthropic;
+mod chat;
+mod refusal;
+mod responses;
+mod stream;
+
+use std::time::Duration;
+
+use breakfall::{BoxFuture, Redactor};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::{ModelError, ModelErrorKind};
+use crate::model::{Answer, Delta, Model, Question};
+use stream::{Body, Read};
+
+/// The shapes in which providers speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// OpenAI's chat completions, as most servers have them.
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+impl Shape {
+    /// The body of the request that asks a question.
+    pub fn request(self, question: &Question<'_>, model: &str, max_tokens: Option<u32>) -> Value {
+        match self {
+            Self::Chat => chat::request(question, model, max_tokens),
+            Self::Responses => responses::request(question, model, max_tokens),
+            Self::Anthropic => anthropic::request(question, model, max_tokens),
+        }
+    }
+
+    /// Puts answers in this shape together.
+    fn assembly(self) -> Box<dyn Assembly> {
+        match self {
+            Self::Chat => Box::new(chat::Assembled::default()),
+            Self::Responses => Box::new(responses::Assembled::default()),
+            Self::Anthropic => Box::new(anthropic::Assembled::default()),
+        }
+    }
+}
+
+/// What is taken from a provider at most, and how long it is waited for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// How long until a connection is there.
+    pub connecting: Duration,
+    /// How long until something comes, at first and each time after.
+    pub silence: Duration,
+    /// The most bytes of one event.
+    pub event: usize,
+    /// The most bytes of an answer.
+    pub answer: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            connecting: Duration::from_secs(10),
+            silence: Duration::from_mins(2),
+            event: 4 << 20,
+            answer: 64 << 20,
+        }
+    }
+}
+
+/// A model behind HTTP.
+pub struct Provider {
+    shape: Shape,
+    url: String,
+    model: String,
+    key: Option<Key>,
+    max_tokens: Option<u32>,
+    fields: Map<String, Value>,
+    bounds: Bounds,
+    client: reqwest::Client,
+    redactor: Redactor,
+}
+
+/// A key, and where it is kept.
+struct Key {
+    value: String,
+    name: String,
+}
+
+impl Provider {
+    /// The model of that name behind this address: `https://api.openai.com/v1`,
+    /// `https://api.anthropic.com`, `http://127.0.0.1:11434`.
+    pub fn new(shape: Shape, address: &str, model: impl Into<String>) -> Result<Self, ModelError> {
+        let bounds = Bounds::default();
+        Ok(Self {
+            shape,
+            url: url(shape, address),
+            model: model.into(),
+            key: None,
+            max_tokens: None,
+            fields: Map::new(),
+            bounds,
+            client: client(&bounds)?,
+            redactor: Redactor::default(),
+        })
+    }
+
+    /// The same with a key; `name` says where it is kept.
+    pub fn key(mut self, value: impl Into<String>, name: impl Into<String>) -> Self {
+        let value = value.into();
+        self.redactor.add_value(value.clone());
+        self.key = Some(Key { value, name: name.into() });
+        self
+    }
+
+    /// The most tokens of an answer.
+    pub fn max_tokens(mut self, tokens: u32) -> Self {
+        self.max_tokens = Some(tokens);
+        self
+    }
+
+    /// A field that every request has beside ours: a temperature, which tools may be chosen.
+    pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.into(), value.into());
+        self
+    }
+
+    /// What is taken at most.
+    pub fn bounds(mut self, bounds: Bounds) -> Result<Self, ModelError> {
+        self.client = client(&bounds)?;
+        self.bounds = bounds;
+        Ok(self)
+    }
+
+    /// The model's name.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Where requests go.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    async fn asked(
+        &self,
+        question: Question<'_>,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<Answer, ModelError> {
+        let mut body = self.shape.request(&question, &self.model, self.max_tokens);
+        if let Value::Object(fields) = &mut body {
+            fields.extend(self.fields.clone());
+        }
+        let response = self.sent(&body).await?;
+        let mut assembly = self.shape.assembly();
+        let mut body = Body::new(response, self.bounds).await?;
+        let mut is_whole = false;
+        while let Some(read) = body.next().await? {
+            match read {
+                Read::Event(event) => assembly.take(&event, hear)?,
+                Read::Whole(value) => {
+                    assembly.take_whole(&value, hear)?;
+                    is_whole = true;
+                }
+                Read::Done => {
+                    is_whole = true;
+                    break;
+                }
+            }
+        }
+        // A body that tells its end and comes to it was not cut off, whatever is missing in it.
+        let is_sure = is_whole || assembly.is_finished();
+        if is_sure || (body.is_delimited() && !body.is_blank()) {
+            let mut answer = assembly.answer();
+            if !is_sure {
+                answer.last_call_may_lack_its_end();
+            }
+            return Ok(answer);
+        }
+        let kind = if body.is_blank() { ModelErrorKind::Malformed } else { ModelErrorKind::Lost };
+        Err(ModelError::new(kind, "the stream ended before the answer did"))
+    }
+
+    async fn sent(&self, body: &Value) -> Result<reqwest::Response, ModelError> {
+        let mut request = self
+            .client
+            .post(&self.url)
+            .header("content-type", "application/json")
+            .header("accept", "text/event-stream, application/json")
+            .body(body.to_string());
+        if self.shape == Shape::Anthropic {
+            request = request.header("anthropic-version", "2023-06-01");
+        }
+        if let Some(key) = &self.key {
+            request = match self.shape {
+                Shape::Anthropic => request.header("x-api-key", &key.value),
+                Shape::Chat | Shape::Responses => request.bearer_auth(&key.value),
+            };
+        }
+        let sent = tokio::time::timeout(self.bounds.silence, request.send()).await;
+        let response = match sent {
+            Err(_) => return Err(stream::silent(self.bounds.silence)),
+            Ok(Err(error)) => return Err(stream::unsent(&error)),
+            Ok(Ok(response)) => response,
+        };
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(refusal::read(response, self.bounds).await)
+    }
+}
+
+impl Model for Provider {
+    fn answer<'a>(
+        &'a self,
+        question: Question<'a>,
+        hear: &'a mut (dyn FnMut(Delta) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        Box::pin(async move {
+            let mut answer = self.asked(question, hear).await.map_err(|mut error| {
+                error.detail = refusal::shown(&self.redactor, &error.detail);
+                error.key = self.key.as_ref().map(|key| key.name.clone());
+                error
+            })?;
+            answer.shape = Some(self.shape);
+            Ok(answer)
+        })
+    }
+}
+
+/// Puts an answer together from its pieces.
+trait Assembly: Send {
+    /// Takes an event of the stream.
+    fn take(
+        &mut self,
+        event: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError>;
+
+    /// Takes an answer that came in one piece.
+    fn take_whole(
+        &mut self,
+        answer: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError>;
+
+    /// Whether the provider said that this is all.
+    fn is_finished(&self) -> bool;
+
+    /// The answer.
+    fn answer(&mut self) -> Answer;
+}
+
+fn client(bounds: &Bounds) -> Result<reqwest::Client, ModelError> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .connect_timeout(bounds.connecting)
+        // Whoever redirects us would get the key.
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("breakfall/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| ModelError::new(ModelErrorKind::Unreachable, error.to_string()))
+}
+
+/// Where a shape's requests go, from the address that people write.
+fn url(shape: Shape, address: &str) -> String {
+    let address = address.trim_end_matches('/');
+    let path = match shape {
+        Shape::Chat => "chat/completions",
+        Shape::Responses => "responses",
+        Shape::Anthropic => "messages",
+    };
+    if address.ends_with(path) {
+        return address.to_owned();
+    }
+    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let has_path = host.contains('/');
+    if has_path { format!("{address}/{path}") } else { format!("{address}/v1/{path}") }
+}
+
+/// The words of a field, as text.
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A number of tokens.
+fn tokens(usage: &Value, keys: &[&str]) -> u64 {
+    keys.iter().find_map(|key| usage.get(key)?.as_u64()).unwrap_or_default()
+}
+
+/// What a reply says, as providers take it: not nothing.
+fn said(reply: &str) -> &str {
+    if reply.trim().is_empty() { "(no output)" } else { reply }
+}
+
+impl std::fmt::Debug for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Provider")
+            .field("shape", &self.shape)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod hostile;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_taken_as_people_write_them() {
+        for (shape, address, expected) in [
+            (
+                Shape::Chat,
+                "https://api.openai.com/v1",
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            (Shape::Chat, "http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/chat/completions"),
+            (Shape::Chat, "http://h/v1/chat/completions", "http://h/v1/chat/completions"),
+            (Shape::Responses, "https://api.openai.com/v1/", "https://api.openai.com/v1/responses"),
+            (
+                Shape::Anthropic,
+                "https://api.anthropic.com",
+                "https://api.anthropic.com/v1/messages",
+            ),
+            (Shape::Anthropic, "http://h/v1", "http://h/v1/messages"),
+            (Shape::Chat, "https://h/openai/v1", "https://h/openai/v1/chat/completions"),
+        ] {
+            assert_eq!(url(shape, address), expected);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! OpenAI's chat completions, and what servers make of them: arguments as objects, calls without
+//! ids or numbers, whole messages in place of pieces, ends without a reason.
+
+use breakfall::wire::openai;
+use serde_json::{Map, Value, json};
+
+use super::{Assembly, refusal, said, text, tokens};
+use crate::error::{ModelError, ModelErrorKind};
+use crate::message::{Message, Said};
+use crate::model::{Answer, Delta, Finish, Question, Usage};
+
+/// How many calls an answer has at most.
+const MOST_CALLS: usize = 128;
+
+/// Longer names are nobody's: they are not put together any further.
+const LONGEST_NAME: usize = 256;
+
+/// The request that asks a question.
+pub(super) fn request(question: &Question<'_>, model: &str, max_tokens: Option<u32>) -> Value {
+    let mut request = Map::new();
+    request.insert("model".into(), json!(model));
+    request.insert("stream".into(), json!(true));
+    request.insert("stream_options".into(), json!({ "include_usage": true }));
+    request.insert("messages".into(), messages(question));
+    if !question.tools.is_empty() {
+        let tools: Vec<Value> = question.tools.iter().map(openai::tool).collect();
+        request.insert("tools".into(), json!(tools));
+    }
+    if let Some(most) = max_tokens {
+        // Newer models of OpenAI's own take only the second, everybody else only the first.
+        let key = if is_of_openai(model) { "max_completion_tokens" } else { "max_tokens" };
+        request.insert(key.into(), json!(most));
+    }
+    Value::Object(request)
+}
+
+fn is_of_openai(model: &str) -> bool {
+    ["gpt-4", "gpt-5", "o1", "o3", "o4"].iter().any(|family| model.starts_with(family))
+}
+
+/// The messages of a history.
+fn messages(question: &Question<'_>) -> Value {
+    let mut messages = Vec::new();
+    if !question.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": question.system }));
+    }
+    messages.extend(question.history.iter().map(|message| match message {
+        Message::User { text } | Message::Notice { text } => {
+            json!({ "role": "user", "content": text })
+        }
+        Message::Assistant(said) => assistant(said),
+        Message::Reply(reply) => openai::answer(&reply.id, said(&reply.text)),
+    }));
+    Value::Array(messages)
+}
+
+fn assistant(said: &Said) -> Value {
+    let content =
+        if said.text.trim().is_empty() { Value::Null } else { Value::from(said.text.as_str()) };
+    let mut message = json!({ "role": "assistant", "content": content });
+    if !said.calls.is_empty() {
+        let made =
+            said.calls.iter().map(|call| openai::made(&call.id, &call.tool, &call.arguments));
+        message["tool_calls"] = made.collect();
+    }
+    message
+}
+
+/// An answer from its pieces.
+#[derive(Default)]
+pub(super) struct Assembled {
+    text: String,
+    reasoning: String,
+    calls: Vec<Piece>,
+    finish: Option<Finish>,
+    usage: Usage,
+}
+
+/// A call as far as it came.
+#[derive(Default)]
+struct Piece {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Assembly for Assembled {
+    fn take(
+        &mut self,
+        event: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        if event.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(refusal::within(event));
+        }
+        if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
+            self.usage = Usage {
+                input: tokens(usage, &["prompt_tokens", "input_tokens"]),
+                output: tokens(usage, &["completion_tokens", "output_tokens"]),
+            };
+        }
+        let Some(choice) = event.get("choices").and_then(|choices| choices.get(0)) else {
+            return Ok(());
+        };
+        let message = choice.get("delta").or(choice.get("message")).unwrap_or(&Value::Null);
+        self.take_words(message, hear);
+        self.take_calls(message, hear)?;
+        self.finish = match choice.get("finish_reason").and_then(Value::as_str) {
+            None | Some("") => self.finish,
+            Some("length" | "max_tokens") => Some(Finish::Length),
+            Some("content_filter") => Some(Finish::Refused),
+            Some(_) => Some(Finish::Done),
+        };
+        Ok(())
+    }
+
+    fn take_whole(
+        &mut self,
+        answer: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        let has_error = answer.get("error").is_some_and(|error| !error.is_null());
+        if !has_error && !answer.get("choices").is_some_and(Value::is_array) {
+            let detail = "the body has neither `choices` nor an `error`";
+            return Err(ModelError::new(ModelErrorKind::Malformed, detail));
+        }
+        self.take(answer, hear)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn answer(&mut self) -> Answer {
+        let calls: Value = self
+            .calls
+            .iter()
+            .map(|call| {
+                json!({ "id": call.id,
+                        "function": { "name": call.name, "arguments": call.arguments } })
+            })
+            .collect();
+        Answer {
+            text: std::mem::take(&mut self.text),
+            reasoning: std::mem::take(&mut self.reasoning),
+            calls: openai::calls(&json!({ "tool_calls": calls })).unwrap_or_default(),
+            finish: self.finish.unwrap_or_default(),
+            usage: self.usage,
+            ..Answer::default()
+        }
+    }
+}
+
+impl Assembled {
+    fn take_words(&mut self, message: &Value, hear: &mut (dyn FnMut(Delta) + Send)) {
+        let words = match message.get("content") {
+            Some(Value::String(words)) => words.clone(),
+            Some(Value::Array(parts)) => parts.iter().map(|part| text(part, "text")).collect(),
+            _ => String::new(),
+        };
+        for words in [words.as_str(), text(message, "refusal")] {
+            if !words.is_empty() {
+                self.text.push_str(words);
+                hear(Delta::Text(words.to_owned()));
+            }
+        }
+        let thought = ["reasoning_content", "reasoning"].map(|key| text(message, key));
+        if let Some(thought) = thought.into_iter().find(|thought| !thought.is_empty()) {
+            self.reasoning.push_str(thought);
+            hear(Delta::Reasoning(thought.to_owned()));
+        }
+    }
+
+    fn take_calls(
+        &mut self,
+        message: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        // The form that came before lists has one call.
+        let older = message.get("function_call").filter(|call| call.is_object());
+        let older = older.map(|function| json!({ "index": 0, "function": function }));
+        let listed = message.get("tool_calls").and_then(Value::as_array);
+        for call in listed.into_iter().flatten().chain(&older) {
+            let at = self.place(call);
+            if at >= MOST_CALLS {
+                let detail = format!("more than {MOST_CALLS} calls");
+                return Err(ModelError::new(ModelErrorKind::TooLarge, detail));
+            }
+            let piece = &mut self.calls[at];
+            let function = call.get("function").unwrap_or(&Value::Null);
+            if piece.id.is_empty() {
+                piece.id = id(call);
+            }
+            // Some say the name each time, some in pieces.
+            let name = text(function, "name");
+            if piece.name != name && piece.name.len() < LONGEST_NAME {
+                piece.name.push_str(name);
+            }
+            let more = match function.get("arguments") {
+                Some(Value::String(more)) => more.clone(),
+                None | Some(Value::Null) => String::new(),
+                Some(whole) => {
+                    piece.arguments.clear();
+                    whole.to_string()
+                }
+            };
+            piece.arguments.push_str(&more);
+            hear(Delta::Call { index: at, tool: piece.name.clone(), arguments: more });
+        }
+        Ok(())
+    }
+
+    /// Which call a piece belongs to. Some servers give every call the number 0, and some none.
+    fn place(&mut self, call: &Value) -> usize {
+        let index = call.get("index").and_then(Value::as_u64);
+        let id = id(call);
+        let name = call.get("function").map_or("", |function| text(function, "name"));
+        let known = self.calls.iter().rposition(|piece| match index {
+            Some(_) => piece.index == index,
+            None => true,
+        });
+        let is_new = known.and_then(|at| self.calls.get(at)).is_none_or(|piece| {
+            let other_id = !id.is_empty() && !piece.id.is_empty() && id != piece.id;
+            // One that begins again when it is complete is another.
+            let begins = id.is_empty() && index.is_none() && !name.is_empty();
+            let is_whole = || serde_json::from_str::<Value>(&piece.arguments).is_ok();
+            other_id || (begins && is_whole())
+        });
+        if is_new {
+            self.calls.push(Piece { index, ..Piece::default() });
+        }
+        match known {
+            Some(at) if !is_new => at,
+            _ => self.calls.len() - 1,
+        }
+    }
+}
+
+fn id(call: &Value) -> String {
+    match call.get("id") {
+        Some(Value::String(id)) => id.clone(),
+        Some(Value::Number(id)) => id.to_string(),
+        _ => String::new(),
+    }
+}

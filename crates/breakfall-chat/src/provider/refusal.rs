@@ -1,0 +1,218 @@
+//! A response that is no answer becomes an error of the model's own table: by status and code
+//! first, by words last.
+
+use std::time::Duration;
+
+use breakfall::Redactor;
+use serde_json::Value;
+
+use super::{Bounds, text};
+use crate::error::{ModelError, ModelErrorKind};
+
+/// How much of a refusal is read, and how much of it is shown.
+const READ: usize = 64 << 10;
+const SHOWN: usize = 500;
+
+/// Codes and types by which providers tell errors apart.
+const CODES: &[(&str, ModelErrorKind)] = &[
+    ("invalid_api_key", ModelErrorKind::BadKey),
+    ("authentication_error", ModelErrorKind::BadKey),
+    ("insufficient_quota", ModelErrorKind::NoCredit),
+    ("billing_error", ModelErrorKind::NoCredit),
+    ("billing_hard_limit_reached", ModelErrorKind::NoCredit),
+    ("billing_not_active", ModelErrorKind::NoCredit),
+    ("insufficient_balance", ModelErrorKind::NoCredit),
+    ("rate_limit_exceeded", ModelErrorKind::RateLimited),
+    ("rate_limit_error", ModelErrorKind::RateLimited),
+    ("overloaded_error", ModelErrorKind::Overloaded),
+    ("server_is_overloaded", ModelErrorKind::Overloaded),
+    ("slow_down", ModelErrorKind::Overloaded),
+    ("context_length_exceeded", ModelErrorKind::ContextTooLong),
+    ("exceed_context_size_error", ModelErrorKind::ContextTooLong),
+    ("request_too_large", ModelErrorKind::ContextTooLong),
+    ("string_above_max_length", ModelErrorKind::ContextTooLong),
+    ("content_filter", ModelErrorKind::Refused),
+    ("content_policy_violation", ModelErrorKind::Refused),
+    ("invalid_prompt", ModelErrorKind::Refused),
+    ("model_not_found", ModelErrorKind::UnknownModel),
+    ("not_found_error", ModelErrorKind::UnknownModel),
+    ("permission_error", ModelErrorKind::Forbidden),
+    ("server_error", ModelErrorKind::ProviderFailed),
+    ("api_error", ModelErrorKind::ProviderFailed),
+    ("internal_error", ModelErrorKind::ProviderFailed),
+    ("timeout_error", ModelErrorKind::ProviderFailed),
+];
+
+/// What servers without codes say, where a status of bad requests says nothing more.
+const PHRASES: &[(&str, ModelErrorKind)] = &[
+    ("context length", ModelErrorKind::ContextTooLong),
+    ("context size", ModelErrorKind::ContextTooLong),
+    ("context window", ModelErrorKind::ContextTooLong),
+    ("prompt is too long", ModelErrorKind::ContextTooLong),
+    ("credit balance is too low", ModelErrorKind::NoCredit),
+    ("content management policy", ModelErrorKind::Refused),
+];
+
+/// Reads a response whose status is no success.
+pub(super) async fn read(mut response: reqwest::Response, bounds: Bounds) -> ModelError {
+    let status = response.status().as_u16();
+    let wait = wait(response.headers());
+    let moved = response.headers().get("location").and_then(|to| to.to_str().ok());
+    let moved = moved.map(|to| format!("it moved to {to}"));
+    let mut body = Vec::new();
+    while body.len() < READ {
+        match tokio::time::timeout(bounds.silence, response.chunk()).await {
+            Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
+            _ => break,
+        }
+    }
+    body.truncate(READ);
+    let words = String::from_utf8_lossy(&body).into_owned();
+    let value: Value = serde_json::from_str(&words).unwrap_or_default();
+    let mut error = of(Some(status), &value, &words);
+    error.wait = wait.or(error.wait);
+    if let Some(moved) = moved.filter(|_| (300..400).contains(&status)) {
+        error.detail = moved;
+    }
+    error
+}
+
+/// An error that came in the stream.
+pub(super) fn within(value: &Value) -> ModelError {
+    of(None, value, "")
+}
+
+fn of(status: Option<u16>, value: &Value, body: &str) -> ModelError {
+    // `{"error": {…}}`, `{"error": "…"}`, `{"code": …, "message": …}`, a list with one of them.
+    let value = value.get(0).unwrap_or(value);
+    let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+    let said = match error.as_str() {
+        Some(said) => said,
+        None => [text(error, "message"), text(error, "detail"), body]
+            .into_iter()
+            .find(|said| !said.is_empty())
+            .unwrap_or_default(),
+    };
+    let codes = [text(error, "code"), text(error, "type")];
+    let by_code = codes.iter().find_map(|code| listed(CODES, |known| known == *code));
+    let kind = by_code.unwrap_or_else(|| by_status(status, said));
+    ModelError { status, ..ModelError::new(kind, said) }
+}
+
+fn by_status(status: Option<u16>, said: &str) -> ModelErrorKind {
+    use ModelErrorKind as K;
+    let said = said.to_lowercase();
+    let phrase = || listed(PHRASES, |phrase| said.contains(phrase));
+    match status {
+        Some(401) => K::BadKey,
+        Some(402) => K::NoCredit,
+        Some(403) => K::Forbidden,
+        Some(404 | 405 | 300..=399) => K::UnknownModel,
+        Some(413) => K::ContextTooLong,
+        Some(429) => K::RateLimited,
+        Some(503 | 529) => K::Overloaded,
+        None | Some(408 | 500..) => phrase().unwrap_or(K::ProviderFailed),
+        Some(_) => phrase().unwrap_or(K::BadRequest),
+    }
+}
+
+fn listed(table: &[(&str, ModelErrorKind)], is: impl Fn(&str) -> bool) -> Option<ModelErrorKind> {
+    table.iter().find(|(known, _)| is(known)).map(|(_, kind)| *kind)
+}
+
+/// The wait that a response asks for: in milliseconds, in seconds, or until a date.
+fn wait(headers: &reqwest::header::HeaderMap) -> Option<Duration> {
+    let header = |name: &str| headers.get(name)?.to_str().ok();
+    let number = |name: &str| header(name)?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|wait| wait / 1000.0).or(number("retry-after"));
+    if let Some(seconds) = seconds {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = Duration::from_secs(date(header("retry-after")?)?);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(until.saturating_sub(now))
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT` as seconds since 1970.
+fn date(text: &str) -> Option<u64> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let mut words = text.split_once(", ")?.1.split(' ');
+    let day: u64 = words.next()?.parse().ok()?;
+    let month = words.next().filter(|month| month.len() == 3)?;
+    let month = u64::try_from(MONTHS.find(month)? / 3).ok()? + 1;
+    let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
+    let mut clock = words.next()?.split(':').map(str::parse::<u64>);
+    let mut next = || clock.next()?.ok().filter(|part| *part < 62);
+    let (hours, minutes, seconds) = (next()?, next()?, next()?);
+    // Years begin in March here, so that the day that leaps is the last.
+    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+    let days = days.checked_sub(719_469)?;
+    Some(days * 86_400 + hours * 3_600 + minutes * 60 + seconds)
+}
+
+/// What is shown of a provider's words: without secrets, in one line, not too much.
+pub(super) fn shown(redactor: &Redactor, said: &str) -> String {
+    let clean = redactor.redact(said);
+    let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    if line.len() <= SHOWN {
+        return line;
+    }
+    format!("{}…", &line[..line.floor_char_boundary(SHOWN)])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_providers_say_is_told_apart() {
+        use ModelErrorKind as K;
+        let error =
+            |kind: &str, words: &str| json!({ "error": { "type": kind, "message": words } });
+        for (status, body, kind) in [
+            (401, error("invalid_request_error", "Incorrect API key provided"), K::BadKey),
+            (401, Value::Null, K::BadKey),
+            (400, json!({ "error": { "code": "invalid_api_key" } }), K::BadKey),
+            (403, error("permission_error", ""), K::Forbidden),
+            (429, json!({ "error": { "code": "insufficient_quota" } }), K::NoCredit),
+            (400, error("invalid_request_error", "Your credit balance is too low"), K::NoCredit),
+            (402, Value::Null, K::NoCredit),
+            (429, json!({ "error": "slow down" }), K::RateLimited),
+            (529, error("overloaded_error", "Overloaded"), K::Overloaded),
+            (503, Value::Null, K::Overloaded),
+            (500, json!({ "error": { "message": "API key service down" } }), K::ProviderFailed),
+            (400, json!({ "error": { "code": "context_length_exceeded" } }), K::ContextTooLong),
+            (
+                400,
+                json!({ "error": { "code": 400, "type": "exceed_context_size_error" } }),
+                K::ContextTooLong,
+            ),
+            (400, error("invalid_request_error", "prompt is too long: 9 > 8"), K::ContextTooLong),
+            (400, json!({ "message": "maximum context length is 8" }), K::ContextTooLong),
+            (413, Value::Null, K::ContextTooLong),
+            (400, json!({ "error": { "code": "content_filter" } }), K::Refused),
+            (404, json!({ "error": "model 'x' not found" }), K::UnknownModel),
+            (302, Value::Null, K::UnknownModel),
+            (422, json!({ "detail": "no" }), K::BadRequest),
+            (400, json!({ "error": { "message": "the API key field is odd" } }), K::BadRequest),
+        ] {
+            assert_eq!(of(Some(status), &body, "").kind, kind, "{status} {body}");
+        }
+        let within = within(&error("overloaded_error", "Overloaded"));
+        assert_eq!((within.kind, &*within.detail), (K::Overloaded, "Overloaded"));
+    }
+
+    #[test]
+    fn dates_are_read() {
+        assert_eq!(date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert_eq!(date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        assert_eq!(date("Sat, 29 Feb 2020 12:00:00 GMT"), Some(1_582_977_600));
+        for text in ["", "7", "Sun, x Nov 1994 08:49:37 GMT", "Sun, 06 ovN 1994 08:49:37 GMT"] {
+            assert_eq!(date(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! OpenAI's Responses: items in, items out.
+
+use breakfall::wire::openai;
+use serde_json::{Map, Value, json};
+
+use super::{Assembly, refusal, said, text, tokens};
+use crate::error::{ModelError, ModelErrorKind};
+use crate::message::Message;
+use crate::model::{Answer, Delta, Finish, Question, Usage};
+
+/// How many items an answer has at most.
+const MOST_ITEMS: usize = 1_024;
+
+/// The request that asks a question. Nothing is kept at the provider.
+pub(super) fn request(question: &Question<'_>, model: &str, max_tokens: Option<u32>) -> Value {
+    let mut request = Map::new();
+    request.insert("model".into(), json!(model));
+    request.insert("stream".into(), json!(true));
+    request.insert("store".into(), json!(false));
+    if !question.system.is_empty() {
+        request.insert("instructions".into(), json!(question.system));
+    }
+    request.insert("input".into(), input(question.history));
+    if !question.tools.is_empty() {
+        let tools: Vec<Value> = question.tools.iter().map(openai::response_tool).collect();
+        request.insert("tools".into(), json!(tools));
+    }
+    if let Some(most) = max_tokens {
+        request.insert("max_output_tokens".into(), json!(most));
+    }
+    Value::Object(request)
+}
+
+/// The items of a history.
+fn input(history: &[Message]) -> Value {
+    let mut items = Vec::new();
+    for message in history {
+        match message {
+            Message::User { text } | Message::Notice { text } => {
+                items.push(words("user", "input_text", text));
+            }
+            Message::Assistant(said) => {
+                if !said.text.trim().is_empty() {
+                    items.push(words("assistant", "output_text", &said.text));
+                }
+                let made = |call: &crate::SavedCall| {
+                    openai::response_made(&call.id, &call.tool, &call.arguments)
+                };
+                items.extend(said.calls.iter().map(made));
+            }
+            Message::Reply(reply) => {
+                items.push(openai::response_answer(&reply.id, said(&reply.text)));
+            }
+        }
+    }
+    Value::Array(items)
+}
+
+fn words(role: &str, kind: &str, text: &str) -> Value {
+    json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] })
+}
+
+/// An answer from its pieces.
+#[derive(Default)]
+pub(super) struct Assembled {
+    text: String,
+    reasoning: String,
+    calls: Vec<Piece>,
+    finish: Option<Finish>,
+    usage: Usage,
+}
+
+/// A call as far as it came.
+struct Piece {
+    index: u64,
+    item: Value,
+    /// What came of its arguments in pieces.
+    arguments: String,
+}
+
+impl Assembly for Assembled {
+    fn take(
+        &mut self,
+        event: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        let index = event.get("output_index").and_then(Value::as_u64).unwrap_or_default();
+        let delta = || text(event, "delta").to_owned();
+        match text(event, "type") {
+            "error" => return Err(refusal::within(event)),
+            "response.failed" => {
+                return Err(refusal::within(event.get("response").unwrap_or(event)));
+            }
+            "response.output_text.delta" | "response.refusal.delta" => self.says(delta(), hear),
+            "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
+                self.reasoning.push_str(text(event, "delta"));
+                hear(Delta::Reasoning(delta()));
+            }
+            "response.output_item.added" | "response.output_item.done" => {
+                if let Some(item) = event.get("item") {
+                    self.has(index, item, hear)?;
+                }
+            }
+            "response.function_call_arguments.delta" => {
+                let mut known = self.calls.iter_mut().enumerate().rev();
+                let known = known.find(|(_, call)| call.index == index);
+                if let Some((at, call)) = known {
+                    let arguments = delta();
+                    call.arguments.push_str(&arguments);
+                    let tool = text(&call.item, "name").to_owned();
+                    hear(Delta::Call { index: at, tool, arguments });
+                }
+            }
+            "response.completed" | "response.incomplete" | "response.done" => {
+                let response = event.get("response").unwrap_or(event);
+                self.ends(response, hear)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_whole(
+        &mut self,
+        answer: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        if answer.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(refusal::within(answer));
+        }
+        if !answer.get("output").is_some_and(Value::is_array) {
+            return Err(ModelError::new(ModelErrorKind::Malformed, "the body has no `output`"));
+        }
+        self.ends(answer, hear)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn answer(&mut self) -> Answer {
+        let items: Value = std::mem::take(&mut self.calls)
+            .into_iter()
+            .map(|Piece { mut item, arguments, .. }| {
+                // The end of a call that lacks its arguments takes none away.
+                if item.get("arguments").is_none_or(|it| it.is_null() || it == "") {
+                    item["arguments"] = json!(arguments);
+                }
+                item
+            })
+            .collect();
+        Answer {
+            text: std::mem::take(&mut self.text),
+            reasoning: std::mem::take(&mut self.reasoning),
+            calls: openai::response_calls(&items).unwrap_or_default(),
+            finish: self.finish.unwrap_or_default(),
+            usage: self.usage,
+            ..Answer::default()
+        }
+    }
+}
+
+impl Assembled {
+    fn says(&mut self, words: String, hear: &mut (dyn FnMut(Delta) + Send)) {
+        if !words.is_empty() {
+            self.text.push_str(&words);
+            hear(Delta::Text(words));
+        }
+    }
+
+    /// Takes an item as it begins, and again when it is whole.
+    fn has(
+        &mut self,
+        index: u64,
+        item: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        if !matches!(text(item, "type"), "function_call" | "custom_tool_call") {
+            return Ok(());
+        }
+        let id = text(item, "call_id");
+        let known = self.calls.iter_mut().find(|known| {
+            known.index == index || (!id.is_empty() && text(&known.item, "call_id") == id)
+        });
+        if let Some(known) = known {
+            known.item = item.clone();
+            return Ok(());
+        }
+        if self.calls.len() >= MOST_ITEMS {
+            return Err(ModelError::new(ModelErrorKind::TooLarge, "too many calls"));
+        }
+        let (tool, arguments) = (text(item, "name"), text(item, "arguments"));
+        let at = self.calls.len();
+        hear(Delta::Call { index: at, tool: tool.to_owned(), arguments: arguments.to_owned() });
+        self.calls.push(Piece { index, item: item.clone(), arguments: String::new() });
+        Ok(())
+    }
+
+    fn ends(
+        &mut self,
+        response: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        if let Some(usage) = response.get("usage") {
+            let (input, output) =
+                (tokens(usage, &["input_tokens"]), tokens(usage, &["output_tokens"]));
+            self.usage = Usage { input, output };
+        }
+        let why = response.get("incomplete_details").map_or("", |why| text(why, "reason"));
+        self.finish = Some(match (text(response, "status"), why) {
+            ("failed", _) => return Err(refusal::within(response)),
+            (_, "content_filter") => Finish::Refused,
+            ("incomplete", _) => Finish::Length,
+            _ => Finish::Done,
+        });
+        let items = response.get("output").and_then(Value::as_array);
+        let said_nothing = self.text.is_empty();
+        for (index, item) in (0..).zip(items.into_iter().flatten()) {
+            self.has(index, item, hear)?;
+            // Words that did not come in pieces.
+            for part in item.get("content").and_then(Value::as_array).into_iter().flatten() {
+                if said_nothing && text(item, "type") == "message" {
+                    self.says([text(part, "text"), text(part, "refusal")].concat(), hear);
+                }
+            }
+        }
+        Ok(())
+    }
+}

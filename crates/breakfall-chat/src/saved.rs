@@ -1,0 +1,155 @@
+//! A history on disk: one JSON line for each message, only ever appended to. Whatever was written
+//! when the process is killed is read again; a line that was torn is left out.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use crate::message::Message;
+
+/// The longest line; a longer one is left out.
+const LONGEST: u64 = 16 << 20;
+
+/// A history cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file cannot be opened, read or written.
+    #[error("could not {doing} `{}`", path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another process writes to it.
+    #[error("`{}` is in use by another conversation", .0.display())]
+    InUse(PathBuf),
+}
+
+/// A file that a history is appended to.
+#[derive(Debug)]
+pub struct Saved {
+    path: PathBuf,
+    file: File,
+}
+
+/// What was read of a file.
+#[derive(Debug, Default, PartialEq)]
+pub struct Loaded {
+    /// The messages as they were written: to be repaired before they are sent.
+    pub history: Vec<Message>,
+    /// How many lines could not be read.
+    pub lost_lines: usize,
+}
+
+impl Saved {
+    /// Opens a file, or makes it, and reads what is in it. Nobody else can have it open.
+    pub fn open(path: impl Into<PathBuf>) -> Result<(Self, Loaded), Error> {
+        let path = path.into();
+        let failed = |doing| {
+            let path = path.clone();
+            move |source| Error::File { doing, path, source }
+        };
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        only_for_its_owner(&mut options);
+        let mut file = options.open(&path).map_err(failed("open"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::InUse(path)),
+            Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+        }
+        // What is no file has no beginning to read, and perhaps no end.
+        if !file.metadata().map_err(failed("read"))?.is_file() {
+            return Ok((Self { path, file }, Loaded::default()));
+        }
+        let (loaded, torn_at) = read(&file).map_err(failed("read"))?;
+        if let Some(end) = torn_at {
+            // What is appended next must begin on a line of its own.
+            file.set_len(end).map_err(failed("mend"))?;
+        }
+        file.seek(io::SeekFrom::End(0)).map_err(failed("read"))?;
+        Ok((Self { path, file }, loaded))
+    }
+
+    /// Appends a message. It survives the process from here on, and the machine as well where it
+    /// says that something is about to be done: a call is on the disk before it runs.
+    pub fn append(&mut self, message: &Message) -> Result<(), Error> {
+        let failed = |source| Error::File { doing: "write", path: self.path.clone(), source };
+        let mut line = serde_json::to_vec(message).map_err(|error| failed(error.into()))?;
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(failed)?;
+        match message {
+            Message::Assistant(said) if !said.calls.is_empty() => {
+                self.file.sync_data().map_err(failed)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The messages of a file, and where its last line begins if that was torn.
+fn read(file: &File) -> io::Result<(Loaded, Option<u64>)> {
+    let mut input = BufReader::new(file);
+    let mut loaded = Loaded::default();
+    let mut line = Vec::new();
+    let mut at = 0_u64;
+    loop {
+        line.clear();
+        let mut length = input.by_ref().take(LONGEST).read_until(b'\n', &mut line)? as u64;
+        if length == 0 {
+            return Ok((loaded, None));
+        }
+        let is_whole = line.last() == Some(&b'\n');
+        let mut is_torn = !is_whole;
+        if !is_whole && length == LONGEST {
+            let (skipped, ends) = skip_line(&mut input)?;
+            length += skipped;
+            is_torn = !ends;
+        }
+        match serde_json::from_slice(line.trim_ascii()) {
+            Ok(message) if is_whole => loaded.history.push(message),
+            _ if line.trim_ascii().is_empty() => {}
+            _ => loaded.lost_lines += 1,
+        }
+        if is_torn {
+            return Ok((loaded, Some(at)));
+        }
+        at += length;
+    }
+}
+
+/// Skips the rest of a line; how long it was, and whether it came to an end.
+fn skip_line(input: &mut impl BufRead) -> io::Result<(u64, bool)> {
+    let mut skipped = 0;
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok((skipped, false));
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(buffer.len(), |end| end + 1);
+        input.consume(length);
+        skipped += length as u64;
+        if end.is_some() {
+            return Ok((skipped, true));
+        }
+    }
+}
+
+#[cfg(unix)]
+fn only_for_its_owner(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn only_for_its_owner(_: &mut OpenOptions) {}

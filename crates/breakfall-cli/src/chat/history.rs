@@ -1,0 +1,59 @@
+//! Where conversations are kept: a file that the person names, or one of their own each.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use breakfall_chat::{Loaded, Saved};
+
+use crate::failed::Failed;
+
+/// Opens the file of this conversation: the one that is named, the newest, or a new one.
+pub(super) fn open(named: Option<PathBuf>, resume: bool) -> Result<(Saved, Loaded), Failed> {
+    let file = match named {
+        Some(file) => file,
+        None => {
+            let folder = folder()?;
+            make(&folder)?;
+            let newest = if resume { Some(newest(&folder)?) } else { None };
+            newest.unwrap_or_else(|| folder.join(fresh()))
+        }
+    };
+    Saved::open(file).map_err(|error| Failed::of(&error))
+}
+
+fn folder() -> Result<PathBuf, Failed> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let state = set("XDG_STATE_HOME").map(PathBuf::from);
+    let state = state.or_else(|| Some(PathBuf::from(set("HOME")?).join(".local/state")));
+    let folder = state.map(|state| state.join("breakfall/chats"));
+    folder.ok_or_else(|| {
+        Failed::new("there is no home directory to save the conversation in")
+            .hint("name a file: `--history FILE`")
+    })
+}
+
+fn make(folder: &Path) -> Result<(), Failed> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failed::new(format!("could not make `{}`", folder.display()))
+            .because(error)
+            .hint("name a file: `--history FILE`")
+    })
+}
+
+/// Names in the order in which the conversations began.
+fn fresh() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{:013}-{}.jsonl", now.as_millis(), std::process::id())
+}
+
+fn newest(folder: &Path) -> Result<PathBuf, Failed> {
+    let unreadable =
+        |error| Failed::new(format!("could not read `{}`", folder.display())).because(error);
+    let files = std::fs::read_dir(folder).map_err(unreadable)?;
+    let files = files.filter_map(|entry| Some(entry.ok()?.path()));
+    let changed = |file: &PathBuf| file.metadata().and_then(|it| it.modified()).ok();
+    files
+        .filter(|file| file.extension().is_some_and(|end| end == "jsonl"))
+        .max_by_key(changed)
+        .ok_or_else(|| Failed::new("no conversation was saved yet"))
+}
