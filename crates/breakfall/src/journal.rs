@@ -104,6 +104,21 @@ impl OpenRecord<'_> {
         Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
     }
 
+    /// Leaves the record of a call that nobody is told of, as one that is dropped does.
+    pub(crate) fn leave(mut self, spoken: Spoken) -> Reply {
+        let attempts = self.trail.attempts;
+        self.abandon();
+        let id = std::mem::take(&mut self.call.id);
+        Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
+    }
+
+    fn abandon(&mut self) {
+        self.open = false;
+        log::abandoned(&self.call);
+        let record = self.record(Ending::Abandoned, None);
+        self.journal.take(&record);
+    }
+
     fn record(&mut self, ending: Ending, spoken: Option<&Spoken>) -> Record {
         let took = self.started.elapsed();
         let trail = std::mem::take(&mut self.trail);
@@ -139,9 +154,7 @@ impl OpenRecord<'_> {
 impl Drop for OpenRecord<'_> {
     fn drop(&mut self) {
         if self.open {
-            log::abandoned(&self.call);
-            let record = self.record(Ending::Abandoned, None);
-            self.journal.take(&record);
+            self.abandon();
         }
     }
 }

@@ -80,7 +80,7 @@ pub use config::{Config, ConfigProblem, ConfiguredUpstream, Preset, Reach, Unkno
 pub use error::Error;
 pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,
-    MayPass, Outcome, Problem, Provenance, Reference,
+    MayPass, Outcome, Problem, Provenance, Raised, Reference,
 };
 pub use fallback::Fallback;
 pub use fault::{Fault, Trouble, failure_of};
@@ -91,8 +91,8 @@ pub use redact::{
     Report, SecretRule, Span,
 };
 pub use tool::{
-    BoxFuture, Context, Effect, Entry, Held, IntoOutput, ItemProblem, Output, Progress, Tool,
-    ToolSpec, blocking, blocking_with, function, function_with, require_input,
+    BoxFuture, Context, Effect, Elsewhere, Entry, Held, IntoOutput, ItemProblem, Output, Progress,
+    Tool, ToolSpec, blocking, blocking_with, function, function_with, require_input,
 };
 pub use toolbox::{Scope, Toolbox};
 pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};

@@ -1,0 +1,125 @@
+//! What goes with a call through the guard to its function, and what the function leaves on its
+//! way back.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use breakfall::{Call, RawArguments};
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use std::sync::Arc;
+
+/// Where a function that is no coroutine runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// On a kept thread, while the caller's thread waits.
+    Thread,
+    /// On a kept thread, while the caller's event loop goes on.
+    BesideLoop,
+    /// With the caller: nobody keeps its time.
+    Here,
+}
+
+/// What goes with a call.
+pub(crate) struct Slot {
+    /// The name that was called.
+    pub(crate) tool: String,
+    /// The arguments as they came, where they came as a dictionary.
+    pub(crate) arguments: Option<Py<PyAny>>,
+    /// What the door hands to the function.
+    pub(crate) extra: Py<PyAny>,
+    /// The context variables of the caller.
+    pub(crate) context: Py<PyAny>,
+    /// The event loop of the caller.
+    pub(crate) event_loop: Option<Py<PyAny>>,
+    pub(crate) place: Where,
+    left: Mutex<Left>,
+}
+
+/// What a function left.
+#[derive(Default)]
+pub(crate) struct Left {
+    /// What it returned.
+    pub(crate) value: Option<Py<PyAny>>,
+    /// What it raised.
+    pub(crate) exception: Option<Py<PyAny>>,
+    /// What it raised is not for the guard: it goes on upwards.
+    pub(crate) escapes: bool,
+}
+
+impl Slot {
+    pub(crate) fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call as Python makes it: name, arguments, id, run, and what the function gets beside.
+#[derive(FromPyObject)]
+pub(crate) struct Asked<'py>(
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Option<String>,
+    Bound<'py, PyAny>,
+);
+
+impl Asked<'_> {
+    /// The call, with its slot.
+    pub(crate) fn call(
+        self,
+        place: Where,
+        event_loop: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Call, Arc<Slot>)> {
+        let Self(name, arguments, id, run, extra) = self;
+        let py = name.py();
+        let context = py
+            .import(intern!(py, "contextvars"))?
+            .call_method0(intern!(py, "copy_context"))?
+            .unbind();
+        let tool = text(&name)?;
+        let slot = Arc::new(Slot {
+            tool: tool.clone(),
+            arguments: arguments.cast::<PyDict>().is_ok().then(|| arguments.clone().unbind()),
+            extra: extra.unbind(),
+            context,
+            event_loop: event_loop.map(|event_loop| event_loop.clone().unbind()),
+            place,
+            left: Mutex::default(),
+        });
+        let mut call = Call::new(text(&id)?, tool, raw(&arguments)?).with(Arc::clone(&slot));
+        if let Some(run) = run {
+            call = call.in_run(run);
+        }
+        Ok((call, slot))
+    }
+}
+
+/// A name or an id as it came: what is missing is empty, and what is no text is written as one.
+fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if value.is_none() {
+        return Ok(String::new());
+    }
+    Ok(value.str()?.to_string_lossy().into_owned())
+}
+
+/// Arguments as they came: a text is the provider's JSON, anything else a value.
+fn raw(value: &Bound<'_, PyAny>) -> PyResult<RawArguments> {
+    if value.is_none() {
+        return Ok(RawArguments::none());
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(RawArguments::Text(text.to_string_lossy().into_owned()));
+    }
+    if let Ok(value) = pythonize::depythonize::<serde_json::Value>(value) {
+        return Ok(RawArguments::Json(value));
+    }
+    // What JSON has no form for is written as Python writes it.
+    let py = value.py();
+    let written =
+        py.import(intern!(py, "breakfall._values"))?.call_method1(intern!(py, "text"), (value,))?;
+    let written = written.extract::<String>().map_err(|_| {
+        PyTypeError::new_err("arguments are a dictionary, or the provider's JSON as a text")
+    })?;
+    Ok(RawArguments::Text(written))
+}

@@ -1,0 +1,234 @@
+//! A Python function as a tool: run once for each attempt, on a kept thread, as a task of an event
+//! loop, or with the caller.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Progress, Tool};
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use crate::output;
+use crate::raised::{Heard, Manners};
+use crate::slot::{Slot, Where};
+use crate::threads::{Job, Urgency, pool};
+
+/// A Python function of the arguments and of what the door hands over.
+pub(crate) struct PyTool {
+    pub(crate) function: Py<PyAny>,
+    pub(crate) is_async: bool,
+    pub(crate) manners: Arc<Manners>,
+}
+
+impl Tool for PyTool {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: Context<'a>,
+    ) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let slot = context.attachment.and_then(|attachment| attachment.get::<Arc<Slot>>());
+            let Some(slot) = slot else {
+                return Err(Failure::internal("the call came through a door of another language"));
+            };
+            let begun = Python::attach(|py| self.begin(py, slot, arguments, &context));
+            match begun {
+                Ok(Begun::Done(outcome)) => outcome,
+                Ok(Begun::Waits(waits)) => waits.await,
+                Err(error) => Err(Failure::internal("the function did not start").caused_by(error)),
+            }
+        })
+    }
+}
+
+/// What became of a function that was begun.
+enum Begun {
+    Done(Outcome),
+    Waits(Waits),
+}
+
+impl PyTool {
+    fn begin(
+        &self,
+        py: Python<'_>,
+        slot: &Arc<Slot>,
+        arguments: &Arguments,
+        context: &Context<'_>,
+    ) -> PyResult<Begun> {
+        // What the model wrote is passed on as it came.
+        let as_it_came = slot
+            .arguments
+            .as_ref()
+            .filter(|_| arguments.repairs().is_empty() && context.tool == slot.tool);
+        let given = match as_it_came {
+            Some(given) => given.clone_ref(py),
+            None => pythonize::pythonize(py, arguments.value())?.unbind(),
+        };
+        if !self.is_async && slot.place == Where::Here {
+            let called = self.function.call1(py, (given, &slot.extra));
+            return Ok(Begun::Done(match called {
+                Ok(value) => output::outcome(value.bind(py), slot, &self.manners),
+                Err(error) => heard(error.value(py).as_any(), slot, &self.manners),
+            }));
+        }
+        let done = Arc::new(Done::default());
+        let finish = Finish {
+            done: Arc::clone(&done),
+            slot: Arc::clone(slot),
+            manners: Arc::clone(&self.manners),
+            elsewhere: Mutex::new(None),
+        };
+        let progress = context.progress();
+        if self.is_async {
+            let task = self.task(py, slot, given, finish, &progress)?;
+            return Ok(Begun::Waits(Waits { done, task: Some(task) }));
+        }
+        let job = Job {
+            function: self.function.clone_ref(py),
+            arguments: given,
+            extra: slot.extra.clone_ref(py),
+            context: slot.context.clone_ref(py),
+            progress,
+            finish,
+        };
+        let urgency = if slot.place == Where::Thread { Urgency::Soon } else { Urgency::Now };
+        pool().submit(py, job, urgency)?;
+        Ok(Begun::Waits(Waits { done, task: None }))
+    }
+
+    /// The coroutine as a task of the caller's event loop, or of one kept for callers without.
+    fn task(
+        &self,
+        py: Python<'_>,
+        slot: &Slot,
+        given: Py<PyAny>,
+        finish: Finish,
+        progress: &Progress,
+    ) -> PyResult<Py<PyAny>> {
+        finish.begins(progress);
+        let work = py.import(intern!(py, "breakfall._work"))?;
+        let arguments = (&self.function, given, &slot.extra, &slot.context, finish);
+        let task = match &slot.event_loop {
+            Some(event_loop) => {
+                let (function, given, extra, _, finish) = arguments;
+                work.call_method1(
+                    intern!(py, "task"),
+                    (event_loop, function, given, extra, finish),
+                )?
+            }
+            None => work.call_method1(intern!(py, "task_elsewhere"), arguments)?,
+        };
+        Ok(task.unbind())
+    }
+}
+
+/// What a function raised, for the guard; the slot keeps the exception itself.
+fn heard(error: &Bound<'_, PyAny>, slot: &Slot, manners: &Manners) -> Outcome {
+    let heard = manners.hear(error);
+    let mut left = slot.left();
+    left.exception = Some(error.clone().unbind());
+    match heard {
+        Heard::Failure(failure) => Err(failure),
+        Heard::Escape => {
+            left.escapes = true;
+            Err(Failure::left())
+        }
+    }
+}
+
+/// Takes what came of a function, on whatever thread it ran.
+#[pyclass(frozen, module = "breakfall._breakfall")]
+pub(crate) struct Finish {
+    done: Arc<Done>,
+    slot: Arc<Slot>,
+    manners: Arc<Manners>,
+    elsewhere: Mutex<Option<Elsewhere>>,
+}
+
+impl Finish {
+    /// The function begins to run.
+    pub(crate) fn begins(&self, progress: &Progress) {
+        *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.elsewhere());
+    }
+}
+
+#[pymethods]
+impl Finish {
+    /// It returned.
+    fn returned(&self, value: &Bound<'_, PyAny>) {
+        self.finish(|| output::outcome(value, &self.slot, &self.manners));
+    }
+
+    /// It raised.
+    fn raised(&self, error: &Bound<'_, PyAny>) {
+        self.finish(|| heard(error, &self.slot, &self.manners));
+    }
+}
+
+impl Finish {
+    fn finish(&self, outcome: impl FnOnce() -> Outcome) {
+        let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What comes too late is nobody's: an earlier attempt must not write into a later one.
+        if Arc::strong_count(&self.done) > 1 {
+            self.done.set(outcome());
+        }
+        if let Some(elsewhere) = elsewhere {
+            elsewhere.done();
+        }
+    }
+}
+
+/// What came of a function, once it is there.
+#[derive(Default)]
+struct Done(Mutex<(Option<Outcome>, Option<Waker>)>);
+
+impl Done {
+    fn state(&self) -> MutexGuard<'_, (Option<Outcome>, Option<Waker>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, outcome: Outcome) {
+        let waker = {
+            let mut state = self.state();
+            state.0 = Some(outcome);
+            state.1.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// Waits for a function. Dropped, it tells a task to stop; a thread cannot be told.
+struct Waits {
+    done: Arc<Done>,
+    task: Option<Py<PyAny>>,
+}
+
+impl Future for Waits {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Outcome> {
+        let mut state = self.done.state();
+        if let Some(outcome) = state.0.take() {
+            drop(state);
+            self.task = None;
+            return Poll::Ready(outcome);
+        }
+        state.1 = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        let Some(task) = self.task.take() else { return };
+        // An interpreter that ends has stopped everything.
+        Python::try_attach(|py| {
+            let stop = || py.import(intern!(py, "breakfall._work"))?.call_method1("stop", (task,));
+            // An event loop that is closed has stopped it already.
+            let _: PyResult<_> = stop();
+        });
+    }
+}
