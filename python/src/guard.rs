@@ -42,27 +42,27 @@ impl Guard {
         })
     }
 
-    /// Adds a function of `(arguments, extra)`.
+    /// Adds a tool: a function of `(arguments, extra)`, a coroutine function of them, or both.
     fn add(
         &self,
         name: String,
         description: String,
         schema: &Bound<'_, PyAny>,
         effect: &str,
-        function: Py<PyAny>,
-        is_async: bool,
+        function: Option<Py<PyAny>>,
+        coroutine: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let schema: serde_json::Value = pythonize::depythonize(schema)?;
         let effect: Effect = effect.parse().map_err(wrong)?;
         let spec = ToolSpec::new(name, description).schema(schema).effect(effect);
-        let tool = PyTool { function, is_async, manners: Arc::clone(&self.manners) };
+        let tool = PyTool { function, coroutine, manners: Arc::clone(&self.manners) };
         self.guard.toolbox().add(spec.tool(tool)).map_err(wrong)
     }
 
     /// Answers a call on this thread.
     fn call(&self, py: Python<'_>, asked: Asked<'_>) -> PyResult<Reply> {
         logs::look(py);
-        let place = if self.is_timeless { Where::Here } else { Where::Thread };
+        let place = if self.is_timeless { Where::Here } else { Where::Alone };
         let (call, slot) = asked.call(place, None)?;
         let reply = on_this_thread(py, self.guard.handle(call))?;
         reply::of(py, vec![reply], &[slot])?.pop().ok_or_else(no_reply)
@@ -72,7 +72,7 @@ impl Guard {
     fn batch(&self, py: Python<'_>, asked: Vec<Asked<'_>>) -> PyResult<Vec<Reply>> {
         logs::look(py);
         // Side by side needs threads, timeless or not.
-        let place = if self.is_timeless && asked.len() < 2 { Where::Here } else { Where::Thread };
+        let place = Where::Thread;
         let (calls, slots) = all(asked, place, None)?;
         let replies = on_this_thread(py, self.guard.handle_all(calls))?;
         reply::of(py, replies, &slots)

@@ -13,7 +13,9 @@ use std::sync::Arc;
 /// Where a function that is no coroutine runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
-    /// On a kept thread, while the caller's thread waits.
+    /// On a kept thread, while the caller's thread waits for this call alone.
+    Alone,
+    /// On a kept thread, while the caller's thread waits for this call and others.
     Thread,
     /// On a kept thread, while the caller's event loop goes on.
     BesideLoop,

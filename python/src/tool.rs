@@ -2,10 +2,12 @@
 //! loop, or with the caller.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::Duration;
 
 use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Progress, Tool};
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -14,10 +16,12 @@ use crate::raised::{Heard, Manners};
 use crate::slot::{Slot, Where};
 use crate::threads::{Job, Urgency, pool};
 
-/// A Python function of the arguments and of what the door hands over.
+/// Python functions of the arguments and of what the door hands over.
 pub(crate) struct PyTool {
-    pub(crate) function: Py<PyAny>,
-    pub(crate) is_async: bool,
+    /// For a caller that waits, and for every caller where there is no coroutine function.
+    pub(crate) function: Option<Py<PyAny>>,
+    /// For a caller with an event loop, and for every caller where there is no function.
+    pub(crate) coroutine: Option<Py<PyAny>>,
     pub(crate) manners: Arc<Manners>,
 }
 
@@ -36,6 +40,10 @@ impl Tool for PyTool {
             match begun {
                 Ok(Begun::Done(outcome)) => outcome,
                 Ok(Begun::Waits(waits)) => waits.await,
+                Ok(Begun::WaitsAlone(waits)) => match waits.done.soon() {
+                    Some(outcome) => outcome,
+                    None => waits.await,
+                },
                 Err(error) => Err(Failure::internal("the function did not start").caused_by(error)),
             }
         })
@@ -46,6 +54,8 @@ impl Tool for PyTool {
 enum Begun {
     Done(Outcome),
     Waits(Waits),
+    /// Nothing else is to be done meanwhile.
+    WaitsAlone(Waits),
 }
 
 impl PyTool {
@@ -65,8 +75,13 @@ impl PyTool {
             Some(given) => given.clone_ref(py),
             None => pythonize::pythonize(py, arguments.value())?.unbind(),
         };
-        if !self.is_async && slot.place == Where::Here {
-            let called = self.function.call1(py, (given, &slot.extra));
+        let coroutine = self
+            .coroutine
+            .as_ref()
+            .filter(|_| slot.event_loop.is_some() || self.function.is_none());
+        let function = self.function.as_ref().filter(|_| coroutine.is_none());
+        if let Some(function) = function.filter(|_| slot.place == Where::Here) {
+            let called = function.call1(py, (given, &slot.extra));
             return Ok(Begun::Done(match called {
                 Ok(value) => output::outcome(value.bind(py), slot, &self.manners),
                 Err(error) => heard(error.value(py).as_any(), slot, &self.manners),
@@ -80,47 +95,54 @@ impl PyTool {
             elsewhere: Mutex::new(None),
         };
         let progress = context.progress();
-        if self.is_async {
-            let task = self.task(py, slot, given, finish, &progress)?;
+        let Some(function) = function else {
+            let Some(coroutine) = coroutine else {
+                return Err(PyTypeError::new_err("the tool has no function"));
+            };
+            finish.begins(&progress);
+            let task = task(py, slot, coroutine, given, finish)?;
             return Ok(Begun::Waits(Waits { done, task: Some(task) }));
-        }
+        };
         let job = Job {
-            function: self.function.clone_ref(py),
+            function: function.clone_ref(py),
             arguments: given,
             extra: slot.extra.clone_ref(py),
             context: slot.context.clone_ref(py),
             progress,
             finish,
         };
-        let urgency = if slot.place == Where::Thread { Urgency::Soon } else { Urgency::Now };
-        pool().submit(py, job, urgency)?;
-        Ok(Begun::Waits(Waits { done, task: None }))
-    }
-
-    /// The coroutine as a task of the caller's event loop, or of one kept for callers without.
-    fn task(
-        &self,
-        py: Python<'_>,
-        slot: &Slot,
-        given: Py<PyAny>,
-        finish: Finish,
-        progress: &Progress,
-    ) -> PyResult<Py<PyAny>> {
-        finish.begins(progress);
-        let work = py.import(intern!(py, "breakfall._work"))?;
-        let arguments = (&self.function, given, &slot.extra, &slot.context, finish);
-        let task = match &slot.event_loop {
-            Some(event_loop) => {
-                let (function, given, extra, _, finish) = arguments;
-                work.call_method1(
-                    intern!(py, "task"),
-                    (event_loop, function, given, extra, finish),
-                )?
-            }
-            None => work.call_method1(intern!(py, "task_elsewhere"), arguments)?,
+        let urgency = match slot.place {
+            Where::Thread => Urgency::Soon,
+            Where::Alone | Where::BesideLoop | Where::Here => Urgency::Now,
         };
-        Ok(task.unbind())
+        pool().submit(py, job, urgency)?;
+        Ok(match slot.place {
+            Where::Alone => Begun::WaitsAlone(Waits { done, task: None }),
+            _ => Begun::Waits(Waits { done, task: None }),
+        })
     }
+}
+
+/// The coroutine as a task of the caller's event loop, or of one kept for callers without.
+fn task(
+    py: Python<'_>,
+    slot: &Slot,
+    coroutine: &Py<PyAny>,
+    given: Py<PyAny>,
+    finish: Finish,
+) -> PyResult<Py<PyAny>> {
+    let work = py.import(intern!(py, "breakfall._work"))?;
+    let task = match &slot.event_loop {
+        Some(event_loop) => {
+            let arguments = (event_loop, coroutine, given, &slot.extra, finish);
+            work.call_method1(intern!(py, "task"), arguments)?
+        }
+        None => {
+            let arguments = (coroutine, given, &slot.extra, &slot.context, finish);
+            work.call_method1(intern!(py, "task_elsewhere"), arguments)?
+        }
+    };
+    Ok(task.unbind())
 }
 
 /// What a function raised, for the guard; the slot keeps the exception itself.
@@ -181,11 +203,22 @@ impl Finish {
 
 /// What came of a function, once it is there.
 #[derive(Default)]
-struct Done(Mutex<(Option<Outcome>, Option<Waker>)>);
+struct Done(Mutex<(Option<Outcome>, Option<Waker>)>, Condvar);
+
+/// How long a function that may be done at once is waited for, before anything is made ready for a
+/// longer time: a clock costs more than most functions.
+const AT_ONCE: Duration = Duration::from_millis(2);
 
 impl Done {
     fn state(&self) -> MutexGuard<'_, (Option<Outcome>, Option<Waker>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The outcome, if it is there in a moment.
+    fn soon(&self) -> Option<Outcome> {
+        let waits = |state: &mut (Option<Outcome>, Option<Waker>)| state.0.is_none();
+        let waited = self.1.wait_timeout_while(self.state(), AT_ONCE, waits);
+        waited.unwrap_or_else(PoisonError::into_inner).0.0.take()
     }
 
     fn set(&self, outcome: Outcome) {
@@ -194,6 +227,7 @@ impl Done {
             state.0 = Some(outcome);
             state.1.take()
         };
+        self.1.notify_one();
         if let Some(waker) = waker {
             waker.wake();
         }

@@ -59,7 +59,10 @@ impl Wake for Unpark {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.is_woken.store(true, Ordering::Release);
-        self.thread.unpark();
+        // While there is more to come, who waits looks soon enough.
+        if !pool().is_behind() {
+            self.thread.unpark();
+        }
     }
 }
 

@@ -175,13 +175,15 @@ class Guard:
             schema, values = signature.schema, signature.values
         else:
             values = dict
+        called = _called(function, values)
+        is_async = inspect.iscoroutinefunction(function)
         self.add(
             name,
             description,
             schema,
-            _called(function, values),
+            None if is_async else called,
+            called if is_async else None,
             effect=effect,
-            is_async=inspect.iscoroutinefunction(function),
             timeout=timeout,
             attempts=attempts,
         )
@@ -192,15 +194,16 @@ class Guard:
         name: str,
         description: str,
         schema: Mapping[str, Any],
-        function: Callable[[dict[str, Any], Any], Any],
+        function: Callable[[dict[str, Any], Any], Any] | None,
+        coroutine: Callable[[dict[str, Any], Any], Any] | None = None,
         *,
         effect: str = "once",
-        is_async: bool = False,
         timeout: float | None | Any = ...,
         attempts: int | None = None,
     ) -> None:
-        """Adds a function of two: the arguments as a dictionary, and what the caller handed over."""
-        tool = (name, description, dict(schema), effect, function, is_async)
+        """Adds a tool as a function of two: the arguments as a dictionary, and what the caller
+        handed over. Callers with an event loop get the coroutine function where there is one."""
+        tool = (name, description, dict(schema), effect, function, coroutine)
         has_policy = timeout is not ... or attempts is not None
         with self._building:
             if self._core is None:
