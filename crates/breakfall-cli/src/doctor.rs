@@ -22,7 +22,7 @@ impl Doctor {
         let config = self.guarded.config()?;
         say!("ok    the configuration can be used");
         let servers = self.guarded.servers(&config)?;
-        let guard = Guarded::guard(&config, &servers)?;
+        let (guard, _kept) = Guarded::guard(&config, &servers)?;
         if servers.servers.is_empty() {
             say!("ok    no server is configured: the files of this directory are served");
         }

@@ -13,6 +13,7 @@ use breakfall_mcp::{
 use clap::Args;
 
 use crate::failed::Failed;
+use crate::kept::Kept;
 use crate::settings::Settings;
 
 /// The hidden command that the guard starts beside itself.
@@ -81,7 +82,7 @@ impl GuardArgs {
         match self.listen.or_else(|| by_a_person.then(free_port)) {
             Some(address) => self.guarded.listen(address, recorder),
             None => {
-                let (servers, guard) = self.guarded.resolve()?;
+                let (servers, guard, _kept) = self.guarded.resolve()?;
                 let servers = Servers { recorder, ..servers };
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
@@ -94,7 +95,7 @@ impl GuardArgs {
 impl ToolsArgs {
     /// Lists the tools, and what is wrong with servers that list none.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let (servers, guard) = self.guarded.resolve()?;
+        let (servers, guard, _kept) = self.guarded.resolve()?;
         block_on(async {
             let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             for spec in session.tools().await {
@@ -122,7 +123,7 @@ impl ToolsArgs {
 impl CallArgs {
     /// Calls a tool and prints what the model would read.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let (servers, guard) = self.guarded.resolve()?;
+        let (servers, guard, _kept) = self.guarded.resolve()?;
         block_on(async {
             let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             session.tools().await;
@@ -135,19 +136,24 @@ impl CallArgs {
 }
 
 impl Guarded {
-    fn resolve(&self) -> Result<(Servers, GuardBuilder), Failed> {
+    fn resolve(&self) -> Result<(Servers, GuardBuilder, Kept), Failed> {
         let config = self.config()?;
         let servers = self.servers(&config)?;
-        let guard = Self::guard(&config, &servers)?;
-        Ok((servers, guard))
+        let (guard, kept) = Self::guard(&config, &servers)?;
+        Ok((servers, guard, kept))
     }
 
     pub(crate) fn config(&self) -> Result<Config, Failed> {
         self.settings.config()
     }
 
-    pub(crate) fn guard(config: &Config, servers: &Servers) -> Result<GuardBuilder, Failed> {
-        Ok(servers.guard(config).tools(own(servers)?))
+    pub(crate) fn guard(
+        config: &Config,
+        servers: &Servers,
+    ) -> Result<(GuardBuilder, Kept), Failed> {
+        let guard = servers.guard(config).tools(own(servers)?);
+        let kept = Kept::configured(config)?;
+        Ok((kept.by(guard), kept))
     }
 
     pub(crate) fn servers(&self, config: &Config) -> Result<Servers, Failed> {
@@ -179,9 +185,11 @@ impl Guarded {
         let config = self.settings.config()?;
         let servers = Servers { recorder, ..self.servers(&config)? };
         let own = own(&servers)?;
+        // One for all clients: each has a guard of its own.
+        let kept = Kept::configured(&config)?;
         let guard = {
-            let servers = servers.clone();
-            move || servers.guard(&config).tools(own.clone())
+            let (servers, kept) = (servers.clone(), kept.clone());
+            move || kept.by(servers.guard(&config).tools(own.clone()))
         };
         // Whatever could be wrong is told now, not when the first client comes.
         guard().build().map_err(|error| stopped(error.into()))?;

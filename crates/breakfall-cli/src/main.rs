@@ -14,6 +14,7 @@ mod doctor;
 mod explain;
 mod failed;
 mod guard;
+mod kept;
 mod lines;
 mod redact;
 mod settings;

@@ -32,6 +32,7 @@ struct Guarded {
 fn start() -> Guarded {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_breakfall"))
         .args(["guard", "--", "python3", "-c", STUBBORN])
+        .env("BREAKFALL_STORE__KEEP", "false")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -90,6 +91,7 @@ fn a_machine_without_servers_has_files_to_read() {
     let run = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_breakfall"))
             .args(arguments)
+            .env("BREAKFALL_STORE__KEEP", "false")
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .output()
             .unwrap();

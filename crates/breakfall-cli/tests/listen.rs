@@ -25,7 +25,9 @@ for line in sys.stdin:
 "#;
 
 fn breakfall() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_breakfall"))
+    let mut breakfall = Command::new(env!("CARGO_BIN_EXE_breakfall"));
+    breakfall.env("BREAKFALL_STORE__KEEP", "false");
+    breakfall
 }
 
 fn folder(name: &str) -> PathBuf {

@@ -30,6 +30,7 @@ CREATE TABLE refs (
     group_id BIGINT NOT NULL REFERENCES groups (id) ON DELETE CASCADE,
     PRIMARY KEY (reference, group_id)
 ) WITHOUT ROWID;
+CREATE INDEX refs_by_group ON refs (group_id, reference);
 
 CREATE TABLE group_hours (
     group_id BIGINT NOT NULL REFERENCES groups (id) ON DELETE CASCADE,
@@ -74,6 +75,19 @@ CREATE TABLE rollups (
     count BIGINT NOT NULL,
     PRIMARY KEY (size, at, upstream, tool, what)
 ) WITHOUT ROWID;
+
+CREATE TABLE breakers (
+    node TEXT NOT NULL,
+    upstream TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    state TEXT NOT NULL,
+    since BIGINT NOT NULL,
+    until BIGINT,
+    why TEXT NOT NULL,
+    opened BIGINT NOT NULL,
+    PRIMARY KEY (node, upstream, tool)
+) WITHOUT ROWID;
+CREATE INDEX breakers_by_time ON breakers (since);
 
 CREATE TABLE facts (
     name TEXT PRIMARY KEY NOT NULL,

@@ -1,5 +1,7 @@
 //! SQLite and Postgres: the same statements on two pools.
 
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -104,6 +106,16 @@ impl Backend {
         }
     }
 
+    /// A process ends, and its breakers with it.
+    pub(crate) async fn forget_breakers(&self, node: &str) -> Result<(), Error> {
+        on!(self, pool => sqlx::query("DELETE FROM breakers WHERE node = $1")
+            .bind(node)
+            .execute(pool)
+            .await
+            .map(|_| ())
+            .map_err(Error::of("forgetting breakers")))
+    }
+
     pub(crate) async fn close(&self) {
         on!(self, pool => pool.close().await);
     }
@@ -111,12 +123,14 @@ impl Backend {
 
 async fn file_for_writing(file: &Path) -> Result<SqlitePool, Error> {
     if let Some(directory) = file.parent().filter(|directory| !directory.as_os_str().is_empty()) {
-        std::fs::create_dir_all(directory)
-            .map_err(|source| Error::File { path: directory.to_owned(), source })?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
+        made.map_err(|source| Error::File { path: directory.to_owned(), source })?;
     }
+    // What fails is nobody else's business, also where a directory is shared.
+    let made = OpenOptions::new().append(true).create(true).mode(0o600).open(file);
+    made.map_err(|source| Error::File { path: file.to_owned(), source })?;
     let options = SqliteConnectOptions::new()
         .filename(file)
-        .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         .auto_vacuum(SqliteAutoVacuum::Incremental)

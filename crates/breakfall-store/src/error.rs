@@ -1,5 +1,7 @@
 //! What can be wrong with the store; never with a call.
 
+use sqlx::postgres::PgDatabaseError;
+
 /// What a developer reads.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -22,6 +24,9 @@ pub enum Error {
     /// The database was made by another version.
     #[error("the tables of the database cannot be made")]
     Migration(#[source] sqlx::migrate::MigrateError),
+    /// The database does not answer.
+    #[error("the database does not answer")]
+    Late,
     /// The thread that writes did not start.
     #[error("the store's thread did not start")]
     Thread(#[source] std::io::Error),
@@ -37,6 +42,33 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the fault is in what was to be written: another try would end the same.
+    pub(crate) fn is_of_the_batch(&self) -> bool {
+        let Self::Database { source, .. } = self else { return false };
+        let sqlx::Error::Database(source) = source else {
+            return matches!(source, sqlx::Error::Encode(_));
+        };
+        let Some(code) = source.code() else { return false };
+        if source.try_downcast_ref::<PgDatabaseError>().is_some() {
+            // What the data is, and what it may be.
+            return code.starts_with("22") || code.starts_with("23");
+        }
+        // Too big, a constraint, a mismatch, out of range.
+        let primary = code.parse::<u32>().map(|code| code & 0xff);
+        matches!(primary, Ok(18 | 19 | 20 | 25))
+    }
+
+    /// The error with its causes, on one line.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut all = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            all = format!("{all}: {error}");
+            cause = error.source();
+        }
+        breakfall::Redactor::default().redact(&all).into_owned()
+    }
+
     pub(crate) fn of(step: &'static str) -> impl Fn(sqlx::Error) -> Self {
         move |source| Self::Database { step, source }
     }

@@ -12,6 +12,8 @@ mod batch;
 mod error;
 mod fingerprint;
 mod histogram;
+mod keeper;
+mod overflow;
 mod place;
 mod read;
 mod recovery;
@@ -22,7 +24,7 @@ mod write;
 mod writer;
 
 pub use error::Error;
+pub use keeper::{Keeper, Keeping};
 pub use place::default_file;
-pub use read::{Group, Recovery, Sample, State, Store, ToolRow};
+pub use read::{Breaker, Group, Recovery, Sample, State, Store, ToolRow};
 pub use sweep::Keep;
-pub use writer::{Keeper, Keeping};

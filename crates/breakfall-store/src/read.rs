@@ -1,18 +1,22 @@
 //! What is kept, read again.
 
+mod breakers;
 mod groups;
 mod tools;
 
+use breakfall::{Config, ConfiguredStore};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use breakers::Breaker;
 pub use groups::{Group, Recovery, State};
 pub use tools::ToolRow;
 
 use crate::backend::{Backend, Place, on};
 use crate::error::Error;
+use crate::keeper::Keeper;
+use crate::place::default_file;
 use crate::sweep::Keep;
-use crate::writer::Keeper;
 
 /// A database of records.
 #[derive(Clone, Debug)]
@@ -57,6 +61,27 @@ impl Store {
     /// Keeps records in a database that need not be there yet.
     pub fn keeper(place: &str, node: &str, keep: Keep) -> Result<Keeper, Error> {
         Keeper::start(Place::parse(place)?, node.to_owned(), keep).map_err(Error::Thread)
+    }
+
+    /// Keeps records where the configuration says, if it does; a process is told from others by its
+    /// host and number.
+    pub fn configured(config: &Config) -> Result<Option<Keeper>, Error> {
+        let Some(store) = config.store() else { return Ok(None) };
+        let Some(place) = place_of(&store) else { return Ok(None) };
+        let host = rustix::system::uname();
+        let node = format!("{}:{}", host.nodename().to_string_lossy(), std::process::id());
+        let keep = Keep::default();
+        let keep = Keep {
+            records: store.records.unwrap_or(keep.records),
+            minutes: store.minutes.unwrap_or(keep.minutes),
+            hours: store.hours.unwrap_or(keep.hours),
+        };
+        Self::keeper(&place, &node, keep).map(Some)
+    }
+
+    /// The place that the configuration names, or the user's own; nothing where nothing is kept.
+    pub fn place(config: &Config) -> Option<String> {
+        place_of(&config.store()?)
     }
 
     /// The newest samples of a group.
@@ -108,6 +133,11 @@ impl Store {
     pub async fn close(&self) {
         self.backend.close().await;
     }
+}
+
+fn place_of(store: &ConfiguredStore) -> Option<String> {
+    let own = || Some(default_file()?.to_string_lossy().into_owned());
+    store.place.clone().or_else(own)
 }
 
 type SampleRow = (i64, i64, String, Option<String>, String, String, String, String, i64, String);

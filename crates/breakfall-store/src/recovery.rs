@@ -143,6 +143,8 @@ mod tests {
             tool: tool.to_owned(),
             ending: ending.to_owned(),
             attempts: 1,
+            times: 1,
+            turns: Vec::new(),
             failure,
             body: String::new(),
             is_kept: true,

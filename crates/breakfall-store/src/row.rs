@@ -1,8 +1,8 @@
 //! A record becomes a row: everything that is kept of a call, owned, and small enough to spool.
 
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
-use breakfall::{Ending, Record};
+use breakfall::{Ending, FailureKind, Record, TripCause, Turned, Whose};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -21,12 +21,32 @@ pub(crate) struct Row {
     pub(crate) tool: String,
     pub(crate) ending: String,
     pub(crate) attempts: i64,
+    /// How many calls it stands for: more than one where only counts are kept.
+    #[serde(default = "once")]
+    pub(crate) times: i64,
+    /// The breakers that turned with it.
+    #[serde(default)]
+    pub(crate) turns: Vec<Turn>,
     /// How it failed, also where a substitute answered.
     pub(crate) failure: Option<Failed>,
     /// What a person may want to see of it.
     pub(crate) body: String,
     /// Whether all of it is kept, or only the counts.
     pub(crate) is_kept: bool,
+}
+
+const fn once() -> i64 {
+    1
+}
+
+/// A breaker that opened or closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Turn {
+    /// Whether it is that of the whole upstream.
+    pub(crate) whole_upstream: bool,
+    /// Until when it holds calls back; nothing where it lets them through again.
+    pub(crate) until: Option<i64>,
+    pub(crate) why: String,
 }
 
 /// How a call failed, and to which group that belongs.
@@ -40,25 +60,35 @@ pub(crate) struct Failed {
 
 impl Row {
     pub(crate) fn of(record: &Record) -> Self {
-        let upstream = record.upstream.as_deref().unwrap_or_default();
+        let upstream = plain(record.upstream.as_deref().unwrap_or_default());
+        let tool = plain(&record.tool);
         let failure = record.failure.as_ref().map(|failure| {
-            let template = template(&failure.message);
+            let template = plain(&template(&failure.message));
             let kind = failure.kind.name();
+            let counted = counted(kind, &tool);
             Failed {
                 kind: kind.to_owned(),
                 reference: failure.reference.to_string(),
-                fingerprint: fingerprint(upstream, &record.tool, kind, &template),
+                fingerprint: fingerprint(&upstream, counted, kind, &template),
                 template,
             }
         });
         let at = record.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at = i64::try_from(at.as_millis()).unwrap_or(i64::MAX);
+        let ended = at.saturating_add(millis(record.took));
         Self {
-            at: i64::try_from(at.as_millis()).unwrap_or(i64::MAX),
+            at,
             took: i64::try_from(record.took.as_micros()).unwrap_or(i64::MAX),
-            run: record.run.as_deref().map(ToOwned::to_owned),
-            call: record.id.clone(),
-            upstream: upstream.to_owned(),
-            tool: record.tool.clone(),
+            run: record.run.as_deref().map(plain),
+            call: plain(&record.id),
+            upstream,
+            tool,
+            times: once(),
+            turns: record
+                .turned
+                .iter()
+                .map(|(whose, turned)| turn(*whose, turned, ended))
+                .collect(),
             ending: ending(record.ending).to_owned(),
             attempts: i64::from(record.attempts),
             body: body(record).to_string(),
@@ -67,9 +97,47 @@ impl Row {
         }
     }
 
+    /// The tool that it counts for. A model can make up names without end, and they are no tools.
+    pub(crate) fn counted_as(&self) -> &str {
+        counted(self.failure.as_ref().map_or("", |failed| &failed.kind), &self.tool)
+    }
+
     pub(crate) fn succeeded(&self) -> bool {
         self.ending == ending(Ending::Succeeded)
     }
+}
+
+/// What every name that is no tool counts for.
+pub(crate) const NO_TOOL: &str = "(not a tool)";
+
+pub(crate) fn counted<'t>(kind: &str, tool: &'t str) -> &'t str {
+    if kind == FailureKind::UnknownTool.name() { NO_TOOL } else { tool }
+}
+
+/// The longest name of a run, a call, a tool.
+const NAME: usize = 200;
+
+/// A name as every database takes it: without the letter that Postgres refuses, and not too long.
+fn plain(name: &str) -> String {
+    name[..name.floor_char_boundary(NAME)].replace('\0', "\u{fffd}")
+}
+
+fn millis(long: Duration) -> i64 {
+    i64::try_from(long.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn turn(whose: Whose, turned: &Turned, at: i64) -> Turn {
+    let whole_upstream = whose == Whose::Upstream;
+    let Turned::Opened(trip) = turned else {
+        return Turn { whole_upstream, until: None, why: String::new() };
+    };
+    let kind = trip.kind.name();
+    let why = match trip.cause {
+        TripCause::Consecutive(count) => format!("{count} in a row, the last: {kind}"),
+        TripCause::Rate { failed, of } => format!("{failed} of {of} calls, the last: {kind}"),
+        TripCause::Probe => format!("a probe failed: {kind}"),
+    };
+    Turn { whole_upstream, until: Some(at.saturating_add(millis(trip.open_for))), why }
 }
 
 pub(crate) fn ending(ending: Ending) -> &'static str {

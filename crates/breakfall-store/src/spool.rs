@@ -56,10 +56,10 @@ impl Spool {
     /// Adds a batch. An error is how many records were lost for it: its own, or older ones.
     pub(crate) fn push(&mut self, batch: &Batch) -> Result<(), u64> {
         let mut lost = 0;
-        let text = serde_json::to_vec(batch).map_err(|_| batch.rows.len() as u64)?;
+        let text = serde_json::to_vec(batch).map_err(|_| batch.calls())?;
         while self.files.len() >= MOST_FILES || self.bytes + text.len() as u64 > MOST_BYTES {
             let Some(oldest) = self.first() else { break };
-            lost += oldest.rows.len() as u64;
+            lost += oldest.calls();
             self.forget_first();
         }
         self.next += 1;
@@ -82,7 +82,7 @@ impl Spool {
                 self.bytes += text.len() as u64;
                 self.files.push_back((name, text.len() as u64));
             }
-            Err(_) => lost += batch.rows.len() as u64,
+            Err(_) => lost += batch.calls(),
         }
         if lost > 0 { Err(lost) } else { Ok(()) }
     }

@@ -36,7 +36,9 @@ impl Backend {
         for (statement, before) in [
             (RECORDS, before(keep.records)),
             (BATCHES, before(keep.minutes)),
-            (RUNS, before(keep.hours)),
+            (BREAKERS, before(keep.minutes)),
+            // They are counted; which they were matters only while they go on.
+            (RUNS, before(keep.minutes)),
             (MINUTES, before(keep.minutes)),
             (HOURS, before(keep.hours)),
             (GROUP_HOURS, before(keep.hours)),
@@ -70,6 +72,9 @@ const RECORDS: &str =
     "DELETE FROM records WHERE id IN (SELECT id FROM records WHERE at < $1 ORDER BY at LIMIT $2)";
 const BATCHES: &str =
     "DELETE FROM batches WHERE id IN (SELECT id FROM batches WHERE at < $1 ORDER BY at LIMIT $2)";
+const BREAKERS: &str = "\
+DELETE FROM breakers WHERE (node, upstream, tool) IN
+    (SELECT node, upstream, tool FROM breakers WHERE since < $1 LIMIT $2)";
 const RUNS: &str = "\
 DELETE FROM group_runs WHERE (group_id, run) IN
     (SELECT group_id, run FROM group_runs WHERE at < $1 LIMIT $2)";

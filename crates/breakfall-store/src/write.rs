@@ -85,6 +85,12 @@ impl Backend {
             for ((size, at, upstream, tool, what), count) in &rollups {
                 run!(all, "writing a rollup", ROLLUP, *size, *at, upstream, tool, what, *count);
             }
+            for (upstream, tool, at, turn) in batch.turns() {
+                let state = if turn.until.is_some() { "open" } else { "closed" };
+                let opened = i64::from(turn.until.is_some());
+                run!(all, "writing a breaker", BREAKER,
+                    &batch.node, upstream, tool, state, at, turn.until, &turn.why, opened);
+            }
             if batch.lost > 0 {
                 run!(all, "counting what was lost", FACT, LOST, batch.lost.cast_signed());
             }
@@ -121,8 +127,10 @@ const HOURS: &str = "\
 INSERT INTO group_hours (group_id, at, count) VALUES ($1, $2, $3)
 ON CONFLICT (group_id, at) DO UPDATE SET count = group_hours.count + excluded.count";
 
-const REFERENCE: &str =
-    "INSERT INTO refs (reference, group_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+// Bounded: names that a model makes up have references without end.
+const REFERENCE: &str = "\
+INSERT INTO refs (reference, group_id) SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT)
+WHERE (SELECT COUNT(*) FROM refs WHERE group_id = $2) < 1000 ON CONFLICT DO NOTHING";
 
 const RECORD: &str = "\
 INSERT INTO records
@@ -133,6 +141,14 @@ const ROLLUP: &str = "\
 INSERT INTO rollups (size, at, upstream, tool, what, count) VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (size, at, upstream, tool, what)
 DO UPDATE SET count = rollups.count + excluded.count";
+
+const BREAKER: &str = "\
+INSERT INTO breakers (node, upstream, tool, state, since, until, why, opened)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (node, upstream, tool) DO UPDATE SET
+    state = excluded.state, since = excluded.since, until = excluded.until,
+    why = CASE WHEN excluded.why = '' THEN breakers.why ELSE excluded.why END,
+    opened = breakers.opened + excluded.opened";
 
 const FACT: &str = "\
 INSERT INTO facts (name, count) VALUES ($1, $2)

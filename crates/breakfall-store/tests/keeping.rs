@@ -50,7 +50,8 @@ async fn failures_are_grouped_and_what_became_of_them_is_known() {
     drop(guard);
     let keeping = keeper.keeping();
     assert_eq!((keeping.lost, keeping.is_away), (0, false));
-    drop(keeper);
+    keeper.end();
+    assert_eq!(keeper.keeping().written, 16);
 
     let store = Store::open(place).await.unwrap();
     let groups = store.groups(0, now()).await.unwrap();

@@ -19,10 +19,10 @@ mod trail;
 mod window;
 
 pub(crate) use breaker::Breaker;
-pub use breaker::{BreakerState, Trip, TripCause};
+pub use breaker::{BreakerState, Trip, TripCause, Turned};
 pub(crate) use execute::on_a_blocking_thread;
 pub(crate) use gate::Gate;
-pub use gate::GateState;
+pub use gate::{GateState, Whose};
 pub use policy::{
     BreakerRules, BudgetRules, Checking, GateRules, Policy, Repair, RepeatRules, Retry, SilentRule,
 };
@@ -40,7 +40,7 @@ use self::again::{Failed, again};
 use self::breaker::Verdict;
 use self::delays::Delays;
 use self::execute::{Limits, execute};
-use self::gate::{Pass, Whose};
+use self::gate::Pass;
 use crate::classify::{self, Reader};
 use crate::redact::is_secret_name;
 use crate::tool::{Output, Stragglers};
@@ -151,14 +151,14 @@ async fn once(
     let outcome = heard(executed.outcome, terms, trail);
     let mut failure = match outcome {
         Ok(output) => {
-            passes.settle(&slot.entry.spec, Verdict::Good, Verdict::Good);
+            passes.settle(&slot.entry.spec, Verdict::Good, Verdict::Good, trail);
             return Ok(output);
         }
         Err(failure) => failure,
     };
     classify::classify(&mut failure, terms.reader);
     let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
-    passes.settle(&slot.entry.spec, of_tool(&failure), of_upstream(&failure));
+    passes.settle(&slot.entry.spec, of_tool(&failure), of_upstream(&failure), trail);
     trail.failed(began - terms.began, began.elapsed(), failure.kind());
     Err(failure)
 }
@@ -172,16 +172,13 @@ impl Terms<'_> {
 }
 
 impl Passes<'_> {
-    fn settle(self, spec: &ToolSpec, tool: Verdict, upstream: Verdict) {
-        if let Some(trip) = self.tool.settle(tool) {
-            journal::breaker_opened(&spec.name, "tool", &trip);
-        }
-        if let Some(trip) = self.upstream.and_then(|pass| pass.settle(upstream)) {
-            journal::breaker_opened(
-                spec.upstream.as_deref().unwrap_or_default(),
-                "upstream",
-                &trip,
-            );
+    fn settle(self, spec: &ToolSpec, tool: Verdict, upstream: Verdict, trail: &mut Trail) {
+        let upstream = self.upstream.and_then(|pass| pass.settle(upstream));
+        for (whose, turned) in [(Whose::Tool, self.tool.settle(tool)), (Whose::Upstream, upstream)]
+        {
+            let Some(turned) = turned else { continue };
+            journal::breaker_turned(spec, whose, &turned);
+            trail.turned.push((whose, turned));
         }
     }
 }

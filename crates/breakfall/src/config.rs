@@ -8,6 +8,7 @@ mod load;
 mod policies;
 mod problem;
 mod schema;
+mod store;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use load::Config;
 pub(crate) use policies::Policies;
 pub use problem::ConfigProblem;
 pub(crate) use problem::PROBLEMS;
+pub use store::ConfiguredStore;
 pub use upstreams::{ConfiguredUpstream, Reach, UnknownTool};
 
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};

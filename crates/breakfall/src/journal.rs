@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use tokio::time::Instant;
 
-pub(crate) use log::{batch_done, batch_starts, breaker_opened, late_result};
+pub(crate) use log::{batch_done, batch_starts, breaker_turned, late_result};
 pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};
 
@@ -138,6 +138,7 @@ impl OpenRecord<'_> {
             substitute: spoken.and_then(|spoken| spoken.report.substitute().map(ToOwned::to_owned)),
             attempts: trail.attempts,
             tries: trail.tries,
+            turned: trail.turned,
             fault: trail.fault,
             silent: trail.silent,
             told: spoken.filter(|_| ending != Ending::Succeeded).map(|spoken| spoken.text.clone()),

@@ -71,12 +71,14 @@ pub use breakfall_macros::tool;
 
 pub use attempt::{
     BreakerRules, BreakerState, BudgetRules, Checking, GateRules, GateState, Policy, Repair,
-    RepeatRules, Retry, SilentRule, Trip, TripCause, Try,
+    RepeatRules, Retry, SilentRule, Trip, TripCause, Try, Turned, Whose,
 };
 pub use call::{Attachment, Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
 pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
-pub use config::{Config, ConfigProblem, ConfiguredUpstream, Preset, Reach, UnknownTool};
+pub use config::{
+    Config, ConfigProblem, ConfiguredStore, ConfiguredUpstream, Preset, Reach, UnknownTool,
+};
 pub use error::Error;
 pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,

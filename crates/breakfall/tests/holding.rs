@@ -7,7 +7,7 @@ use std::time::Duration;
 use breakfall::{
     Arguments, Batching, Block, BoxFuture, BreakerRules, BreakerState, BudgetRules, Call, Context,
     Detail, Effect, Failure, FailureKind, GateRules, Guard, Outcome, Output, Policy, RepeatRules,
-    Reply, Retry, Scope, Tool, ToolSpec, TripCause, function_with,
+    Reply, Retry, Scope, Tool, ToolSpec, TripCause, Turned, Whose, function_with,
 };
 use breakfall_test::{Recorder, Script, Step};
 use serde_json::Value;
@@ -235,6 +235,15 @@ async fn a_breaker_rests_probes_once_and_closes_after_two_successes() {
     assert_eq!(gate.trips[0].cause, TripCause::Consecutive(5));
     assert_eq!((gate.trips[1].cause, gate.trips[1].open_for), (TripCause::Probe, seconds(60)));
     assert_eq!(gate.trips[1].kind, FailureKind::Upstream);
+    let records = recorder.records();
+    let turned: Vec<_> = records
+        .iter()
+        .enumerate()
+        .flat_map(|(n, record)| record.turned.iter().map(move |turned| (n, *turned)))
+        .collect();
+    let [first, second] = [0, 1].map(|n| Turned::Opened(gate.trips[n]));
+    let of_tool = |turned| (Whose::Tool, turned);
+    assert_eq!(turned, [(4, of_tool(first)), (6, of_tool(second)), (9, of_tool(Turned::Closed))]);
 }
 
 #[tokio::test(start_paused = true)]

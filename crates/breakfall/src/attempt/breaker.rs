@@ -79,6 +79,16 @@ pub struct Trip {
     pub open_for: Duration,
 }
 
+/// A breaker turned: it holds calls back from now on, or lets them through again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turned {
+    /// It holds calls back.
+    Opened(Trip),
+    /// The probes went well.
+    Closed,
+}
+
 /// What was too much for a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,18 +143,17 @@ impl Breaker {
         Ok(Ticket { epoch: self.epoch, is_probe })
     }
 
-    /// Learns what came of a call that was let through; tells where that opens it.
+    /// Learns what came of a call that was let through; tells where that opens or closes it.
     pub(crate) fn settle(
         &mut self,
         ticket: Ticket,
         verdict: Verdict,
         rules: &BreakerRules,
         now: Instant,
-    ) -> Option<Trip> {
+    ) -> Option<Turned> {
         if ticket.epoch != self.epoch {
             return None;
         }
-        let tripped = self.tripped;
         match &mut self.phase {
             Phase::Closed => self.count(verdict, rules, now),
             Phase::HalfOpen { probing, successes, open_for } if ticket.is_probe => {
@@ -165,7 +174,13 @@ impl Breaker {
             }
             Phase::HalfOpen { .. } | Phase::Open { .. } | Phase::Held => {}
         }
-        self.trips.back().filter(|_| self.tripped > tripped).copied()
+        // Every change of phase is an epoch.
+        match self.phase {
+            _ if ticket.epoch == self.epoch => None,
+            Phase::Closed => Some(Turned::Closed),
+            Phase::Open { .. } => self.trips.back().copied().map(Turned::Opened),
+            Phase::HalfOpen { .. } | Phase::Held => None,
+        }
     }
 
     fn count(&mut self, verdict: Verdict, rules: &BreakerRules, now: Instant) {

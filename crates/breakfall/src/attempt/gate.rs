@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::breaker::{Breaker, BreakerState, HeldBack, Ticket, Trip, Verdict};
+use super::breaker::{Breaker, BreakerState, HeldBack, Ticket, Trip, Turned, Verdict};
 use super::budget::Budget;
 use super::clock;
 use super::policy::GateRules;
@@ -46,10 +46,13 @@ pub struct GateState {
     pub waiting: usize,
 }
 
-/// Whose gate turned a call away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+/// Whose gate it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// The tool's.
     Tool,
+    /// That of the upstream to which the tool belongs.
     Upstream,
 }
 
@@ -154,22 +157,22 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Says what came of the call; tells where that opens the breaker.
-    pub(crate) fn settle(self, verdict: Verdict) -> Option<Trip> {
+    /// Says what came of the call; tells where that turns the breaker.
+    pub(crate) fn settle(self, verdict: Verdict) -> Option<Turned> {
         // Dropped it would end a second time.
         std::mem::ManuallyDrop::new(self).end(verdict)
     }
 
-    fn end(&mut self, verdict: Verdict) -> Option<Trip> {
+    fn end(&mut self, verdict: Verdict) -> Option<Turned> {
         let mut inside = self.gate.inside();
-        let trip = match (self.ticket, &self.rules.breaker) {
+        let turned = match (self.ticket, &self.rules.breaker) {
             (Some(ticket), Some(rules)) => {
                 inside.breaker.settle(ticket, verdict, rules, Instant::now())
             }
             _ => None,
         };
         Gate::leave(&mut inside);
-        trip
+        turned
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::CallKey;
+use super::{CallKey, Turned, Whose};
 use crate::{Detail, Effect, Failure, FailureKind};
 
 /// The most tries that are told one by one.
@@ -32,6 +32,8 @@ pub(crate) struct Trail {
     pub(crate) fault: Option<&'static str>,
     /// Why the output of a success looks like a failure.
     pub(crate) silent: Option<(FailureKind, String)>,
+    /// The breakers that opened or closed.
+    pub(crate) turned: Vec<(Whose, Turned)>,
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<&'static str>,
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::units::{Size, Time, Wait};
+use super::units::{Age, Size, Time, Wait};
 use super::upstreams::UnknownTool;
 use super::words::{ByKind, Switch};
 use crate::{Batching, Checking, Effect, FailureKind, Preset, Repair, SilentRule};
@@ -26,6 +26,8 @@ pub(crate) struct File {
     pub(super) upstreams: BTreeMap<String, UpstreamTable>,
     /// Tools, by name.
     pub(super) tools: BTreeMap<String, ToolTable>,
+    /// Where records are kept on disk, and how long.
+    pub(super) store: StoreTable,
     /// What is removed from every text besides what looks like a secret.
     pub(super) redact: RedactTable,
     /// What the errors of your tools mean. These come before the built-in rules.
@@ -248,6 +250,24 @@ pub(crate) struct FallbackTable {
     pub(super) value: Option<Value>,
     /// For which failures; until told otherwise for those that are the tool's and not the call's.
     pub(super) on: Option<Vec<FailureKind>>,
+}
+
+/// Where records are kept on disk, and how long.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct StoreTable {
+    /// Whether records are kept on disk at all.
+    pub(super) keep: Option<bool>,
+    /// A file, "sqlite:FILE" or "postgres://…"; until told otherwise `breakfall.db` in the
+    /// directory of the user's data.
+    #[schemars(length(min = 1))]
+    pub(super) place: Option<String>,
+    /// How long samples of calls are kept.
+    pub(super) records: Option<Age>,
+    /// How long counts by minute are kept.
+    pub(super) minutes: Option<Age>,
+    /// How long counts by hour are kept, and groups that were not seen any more.
+    pub(super) hours: Option<Age>,
 }
 
 /// What is removed from every text besides what looks like a secret.

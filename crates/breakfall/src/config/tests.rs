@@ -1,6 +1,7 @@
 //! The example shows every key with its default; the schema refuses what it does not list.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -168,4 +169,17 @@ fn servers_are_read_and_what_contradicts_itself_is_told() {
     }
     let problem = Config::from_toml("[upstreams.'a b']\ncommand = 'x'", "b.toml").unwrap_err();
     assert!(problem.to_string().contains("1 to 64 letters"), "{problem}");
+}
+
+#[test]
+fn records_are_kept_unless_the_file_says_otherwise() {
+    let store = |text: &str| Config::from_toml(text, "x").unwrap().store();
+    assert_eq!(store(""), Some(crate::ConfiguredStore::default()));
+    assert_eq!(store("[store]\nkeep = false\nplace = 'x.db'"), None);
+    let told = store("[store]\nplace = 'x.db'\nrecords = '30d'\nhours = '400d'").unwrap();
+    assert_eq!(told.place.as_deref(), Some("x.db"));
+    assert_eq!(told.records, Some(Duration::from_hours(720)));
+    assert_eq!((told.minutes, told.hours), (None, Some(Duration::from_hours(9600))));
+    let wrong = Config::from_toml("[store]\nrecords = '20y'", "x").unwrap_err().to_string();
+    assert!(wrong.contains("a time from 1 minute to 10 years"), "{wrong}");
 }

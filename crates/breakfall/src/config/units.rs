@@ -11,6 +11,10 @@ use serde_json::Value;
 /// The longest time: 30 days.
 const LONGEST: f64 = 30.0 * 86_400.0;
 
+/// How long things are kept at least and at most, in seconds.
+const SHORTEST_AGE: f64 = 60.0;
+const LONGEST_AGE: f64 = 10.0 * 365.0 * 24.0 * 60.0 * 60.0;
+
 /// The largest size: 1 GiB.
 const LARGEST: f64 = (1_u32 << 30) as f64;
 
@@ -35,6 +39,10 @@ pub(crate) struct Time(pub(crate) Duration);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait(pub(crate) Duration);
 
+/// How long something is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Age(pub(crate) Duration);
+
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) usize);
@@ -48,6 +56,12 @@ impl From<Time> for Duration {
 impl From<Wait> for Duration {
     fn from(wait: Wait) -> Self {
         wait.0
+    }
+}
+
+impl From<Age> for Duration {
+    fn from(age: Age) -> Self {
+        age.0
     }
 }
 
@@ -74,6 +88,16 @@ impl Wait {
     }
 }
 
+impl Age {
+    pub(super) const FORMAT: &str = "breakfall-age";
+
+    fn of(value: &Value) -> Option<Self> {
+        let is_an_age = |seconds: &f64| (SHORTEST_AGE..=LONGEST_AGE).contains(seconds);
+        let seconds = amount(value, TIMES).filter(is_an_age)?;
+        Duration::try_from_secs_f64(seconds).ok().map(Self)
+    }
+}
+
 impl Size {
     pub(super) const FORMAT: &str = "breakfall-size";
 
@@ -94,6 +118,7 @@ pub(super) fn is_in_format(format: &str, value: &Value) -> bool {
     match format {
         Time::FORMAT => Time::of(value).is_some(),
         Wait::FORMAT => Wait::of(value).is_some(),
+        Age::FORMAT => Age::of(value).is_some(),
         Size::FORMAT => Size::of(value).is_some(),
         _ => true,
     }
@@ -158,6 +183,19 @@ unit!(Wait, "not a time to wait", {
     })
 });
 
+unit!(Age, "not an age", {
+    json_schema!({
+        "title": "a time from 1 minute to 10 years like \"90min\", \"12h\" or \"7d\", or a number \
+                  of seconds",
+        "type": ["string", "number"],
+        "format": Self::FORMAT,
+        "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ms|s|min|h|d)$",
+        "minimum": SHORTEST_AGE,
+        "maximum": LONGEST_AGE,
+        "examples": ["12h", "7d"],
+    })
+});
+
 unit!(Size, "not a size", {
     json_schema!({
         "title": "a size of at most 1GiB like \"512B\", \"100KiB\", \"4MiB\" or \"2MB\", or a \
@@ -212,6 +250,20 @@ mod tests {
         for written in [json!("0s"), json!(0), json!("0.0ms")] {
             assert_eq!(Time::of(&written), None, "{written}");
             assert_eq!(Wait::of(&written), Some(Wait(Duration::ZERO)), "{written}");
+        }
+    }
+
+    #[test]
+    fn an_age_may_be_years() {
+        for (written, expected) in [
+            (json!("400d"), Some(Duration::from_hours(400 * 24))),
+            (json!("1min"), Some(Duration::from_mins(1))),
+            (json!("3650d"), Some(Duration::from_hours(3650 * 24))),
+            (json!("3651d"), None),
+            (json!("59s"), None),
+            (json!(0), None),
+        ] {
+            assert_eq!(Age::of(&written).map(Duration::from), expected, "{written}");
         }
     }
 

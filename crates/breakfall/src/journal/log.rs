@@ -3,7 +3,7 @@
 use crate::attempt::Trail;
 use crate::failure::Gravity;
 use crate::redact::bounded;
-use crate::{Call, FailureReport, Reply, Report, Trip};
+use crate::{Call, FailureReport, Reply, Report, ToolSpec, Turned, Whose};
 
 /// How many bytes of a tool's name a log line shows.
 const NAME: usize = 128;
@@ -70,16 +70,24 @@ pub(super) fn abandoned(call: &Call) {
     tracing::warn!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
 }
 
-/// Calls are held back for a while.
-pub(crate) fn breaker_opened(name: &str, of: &str, trip: &Trip) {
-    tracing::warn!(
-        name = bounded(name, NAME),
-        of,
-        kind = trip.kind.name(),
-        cause = ?trip.cause,
-        open_for = ?trip.open_for,
-        "Breaker opened"
-    );
+/// Calls are held back for a while, or let through again.
+pub(crate) fn breaker_turned(spec: &ToolSpec, whose: Whose, turned: &Turned) {
+    let (name, of) = match whose {
+        Whose::Tool => (spec.name.as_str(), "tool"),
+        Whose::Upstream => (spec.upstream.as_deref().unwrap_or_default(), "upstream"),
+    };
+    let name = bounded(name, NAME);
+    match turned {
+        Turned::Opened(trip) => tracing::warn!(
+            name,
+            of,
+            kind = trip.kind.name(),
+            cause = ?trip.cause,
+            open_for = ?trip.open_for,
+            "Breaker opened"
+        ),
+        Turned::Closed => tracing::info!(name, of, "Breaker closed"),
+    }
 }
 
 /// A tool that was left behind came to its end.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use crate::{FailureKind, FailureReport, Try};
+use crate::{FailureKind, FailureReport, Try, Turned, Whose};
 
 /// What came of a call, for the developer. Free of secrets, bounded.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct Record {
     pub attempts: u32,
     /// The attempts that failed, one by one.
     pub tries: Vec<Try>,
+    /// The breakers that opened or closed with this call.
+    pub turned: Vec<(Whose, Turned)>,
     /// The trouble that was made on purpose.
     pub fault: Option<&'static str>,
     /// What an output that looks like a failure looks like, and why.

@@ -1,0 +1,119 @@
+//! Takes records off the path of calls: calls never wait for the store.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use breakfall::{Record, Sink};
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+
+use crate::backend::Place;
+use crate::overflow::Overflow;
+use crate::row::Row;
+use crate::sweep::Keep;
+use crate::writer::Writer;
+
+/// How many records wait to be written; of more only the counts are kept.
+const WAITING: usize = 8_192;
+
+/// Keeps every record. Dropped, it writes what it has.
+pub struct Keeper {
+    queue: mpsc::Sender<Queued>,
+    progress: Arc<Progress>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What waits for the writer.
+pub(crate) enum Queued {
+    Row(Box<Row>),
+    /// Nothing comes any more.
+    End,
+}
+
+/// What the keeper and its writer know of one another.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) lost: AtomicU64,
+    pub(crate) written: AtomicU64,
+    is_away: AtomicBool,
+    overflow: Mutex<Overflow>,
+}
+
+/// How the keeping goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keeping {
+    /// Records that could not be kept, not even as counts.
+    pub lost: u64,
+    /// Records that are kept, or counted.
+    pub written: u64,
+    /// Whether the database cannot be written now.
+    pub is_away: bool,
+}
+
+impl Keeper {
+    /// Keeps records in a database, which need not be there yet.
+    pub(crate) fn start(place: Place, node: String, keep: Keep) -> std::io::Result<Self> {
+        let (queue, waiting) = mpsc::channel(WAITING);
+        let progress = Arc::new(Progress::default());
+        let writer = Writer::new(place, node, keep, Arc::clone(&progress));
+        // A runtime of its own: one that is busy or ends with the calls must not take records along.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = std::thread::Builder::new()
+            .name("breakfall-store".to_owned())
+            .spawn(move || runtime.block_on(writer.run(waiting)))?;
+        Ok(Self { queue, progress, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// How the keeping goes.
+    pub fn keeping(&self) -> Keeping {
+        Keeping {
+            lost: self.progress.lost.load(Ordering::Relaxed),
+            written: self.progress.written.load(Ordering::Relaxed),
+            is_away: self.progress.is_away.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Writes what it has, and takes nothing more: for a process that ends while someone still holds
+    /// the keeper. It blocks, for seconds at most.
+    pub fn end(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return };
+        // A full queue is being written.
+        while let Err(TrySendError::Full(_)) = self.queue.try_send(Queued::End) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = thread.join();
+    }
+}
+
+impl Sink for Keeper {
+    fn take(&self, record: &Record) {
+        let Err(full) = self.queue.try_send(Queued::Row(Box::new(Row::of(record)))) else { return };
+        let (TrySendError::Full(queued) | TrySendError::Closed(queued)) = full;
+        if let Queued::Row(row) = queued
+            && !self.progress.overflow().count(*row)
+        {
+            self.progress.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Progress {
+    pub(crate) fn overflow(&self) -> MutexGuard<'_, Overflow> {
+        self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database can be written, or not; tells whether that is new.
+    pub(crate) fn set_away(&self, is_away: bool) -> bool {
+        self.is_away.swap(is_away, Ordering::Relaxed) != is_away
+    }
+}
