@@ -37,8 +37,6 @@ mod _breakfall {
     #[pymodule_export]
     use super::runtime::{after_fork, close};
     #[pymodule_export]
-    use super::store::default_store;
-    #[pymodule_export]
     use super::wait::Answer;
     #[pymodule_export]
     use super::words::{redact, speak};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use breakfall::{Checking, Config, GuardBuilder, Policy, Preset, Retry, SilentRule, Sink};
-use breakfall_store::Keep;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -26,6 +25,8 @@ pub(crate) struct Options {
     attempts: Option<u32>,
     checking: String,
     silent: Option<String>,
+    /// Whether records are kept, and where, if the configuration names no place.
+    keeps: bool,
     store: Option<String>,
     redact: Vec<String>,
     keep_arguments: bool,
@@ -71,17 +72,19 @@ impl Options {
         if let Some(calls) = self.concurrency {
             builder = builder.concurrency(calls);
         }
-        if let Some(file) = &self.config {
-            let config = Config::load(file)
-                .and_then(|config| config.with_environment(std::env::vars_os()))
-                .map_err(wrong)?;
-            builder = builder.config(config);
-        }
-        if let Some(place) = &self.store {
-            let kept: Arc<dyn Sink> = store::kept(place, Keep::default())?;
+        let config = match &self.config {
+            Some(file) => Config::load(file),
+            None => Ok(Config::default()),
+        };
+        let config = config
+            .and_then(|config| config.with_environment(std::env::vars_os()))
+            .map_err(wrong)?;
+        if let Some(mut store) = config.store().filter(|_| self.keeps) {
+            store.place = store.place.or_else(|| self.store.clone());
+            let kept: Arc<dyn Sink> = store::kept(store)?;
             builder = builder.sink(kept);
         }
-        Ok(builder)
+        Ok(builder.config(config))
     }
 
     fn policy(&self) -> PyResult<Policy> {

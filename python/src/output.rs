@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::raised::{Heard, Manners};
-use crate::slot::Slot;
+use crate::slot::Left;
 
 /// What a tool returns when a value alone does not say it all.
 ///
@@ -46,17 +46,18 @@ impl Output {
     }
 }
 
-/// What a function returned, for the guard; the slot keeps the value itself.
-pub(crate) fn outcome(value: &Bound<'_, PyAny>, slot: &Slot, manners: &Manners) -> Outcome {
-    let py = value.py();
+/// What a function returned, for the guard, and the value itself.
+pub(crate) fn outcome(value: &Bound<'_, PyAny>, manners: &Manners) -> (Outcome, Left) {
     let Ok(said) = value.cast::<Output>() else {
-        let output = plain(value);
-        slot.left().value = Some(value.clone().unbind());
-        return output;
+        return (plain(value), Left::value(value.clone().unbind()));
     };
     let said = said.get();
+    let left = said.value.as_ref().map(|kept| Left::value(kept.clone_ref(value.py())));
+    (spoken(value.py(), said, manners), left.unwrap_or_default())
+}
+
+fn spoken(py: Python<'_>, said: &Output, manners: &Manners) -> Outcome {
     let text = said.text.bind(py).to_string_lossy().into_owned();
-    slot.left().value = said.value.as_ref().map(|value| value.clone_ref(py));
     if said.is_error {
         return Err(Failure::told(text));
     }

@@ -50,6 +50,12 @@ pub(crate) struct Left {
     pub(crate) escapes: bool,
 }
 
+impl Left {
+    pub(crate) fn value(value: Py<PyAny>) -> Self {
+        Self { value: Some(value), ..Self::default() }
+    }
+}
+
 impl Slot {
     pub(crate) fn left(&self) -> MutexGuard<'_, Left> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)

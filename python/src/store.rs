@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwapOption;
-use breakfall::{Record, Sink};
-use breakfall_store::{Keep, Keeper, Store};
+use breakfall::{ConfiguredStore, Record, Sink};
+use breakfall_store::{Keeper, Store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -18,8 +18,7 @@ static KEPT: Mutex<Option<HashMap<String, Arc<Kept>>>> = Mutex::new(None);
 
 /// A place where records are kept.
 pub(crate) struct Kept {
-    place: String,
-    keep: Keep,
+    store: ConfiguredStore,
     current: ArcSwapOption<Living>,
     starting: Mutex<()>,
 }
@@ -30,27 +29,23 @@ struct Living {
 }
 
 /// The keeper of a place, which is the same for every guard.
-pub(crate) fn kept(place: &str, keep: Keep) -> PyResult<Arc<Kept>> {
+pub(crate) fn kept(store: ConfiguredStore) -> PyResult<Arc<Kept>> {
+    let place = store.place.clone().unwrap_or_default();
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let all = all.get_or_insert_default();
-    if let Some(known) = all.get(place) {
+    if let Some(known) = all.get(&place) {
         return Ok(Arc::clone(known));
     }
-    let kept = Arc::new(Kept {
-        place: place.to_owned(),
-        keep,
-        current: ArcSwapOption::empty(),
-        starting: Mutex::new(()),
-    });
+    let kept = Arc::new(Kept { store, current: ArcSwapOption::empty(), starting: Mutex::new(()) });
     kept.start().map_err(|error| PyValueError::new_err(error.to_string()))?;
-    all.insert(place.to_owned(), Arc::clone(&kept));
+    all.insert(place, Arc::clone(&kept));
     Ok(kept)
 }
 
 impl Kept {
     fn start(&self) -> Result<(), breakfall_store::Error> {
-        let node = format!("python-{}", std::process::id());
-        let keeper = Store::keeper(&self.place, &node, self.keep)?;
+        // Without a home there is no place either.
+        let Some(keeper) = Store::kept(&self.store)? else { return Ok(()) };
         let life = LIFE.load(Ordering::Relaxed);
         let before = self.current.swap(Some(Arc::new(Living { life, keeper })));
         if before.as_ref().is_some_and(|before| before.life != life) {
@@ -100,10 +95,4 @@ pub(crate) fn close() {
             std::mem::forget(living);
         }
     }
-}
-
-/// The database that the program `breakfall` reads, or none where there is no home.
-#[pyfunction]
-pub(crate) fn default_store() -> Option<String> {
-    Some(breakfall_store::default_file()?.to_string_lossy().into_owned())
 }

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::output;
 use crate::raised::{Heard, Manners};
-use crate::slot::{Slot, Where};
+use crate::slot::{Left, Slot, Where};
 use crate::threads::{Job, Urgency, pool};
 
 /// Python functions of the arguments and of what the door hands over.
@@ -40,7 +40,7 @@ impl Tool for PyTool {
             match begun {
                 Ok(Begun::Done(outcome)) => outcome,
                 Ok(Begun::Waits(waits)) => waits.await,
-                Ok(Begun::WaitsAlone(waits)) => match waits.done.soon() {
+                Ok(Begun::WaitsAlone(waits)) => match waits.soon() {
                     Some(outcome) => outcome,
                     None => waits.await,
                 },
@@ -82,15 +82,16 @@ impl PyTool {
         let function = self.function.as_ref().filter(|_| coroutine.is_none());
         if let Some(function) = function.filter(|_| slot.place == Where::Here) {
             let called = function.call1(py, (given, &slot.extra));
-            return Ok(Begun::Done(match called {
-                Ok(value) => output::outcome(value.bind(py), slot, &self.manners),
-                Err(error) => heard(error.value(py).as_any(), slot, &self.manners),
-            }));
+            let (outcome, left) = match called {
+                Ok(value) => output::outcome(value.bind(py), &self.manners),
+                Err(error) => heard(error.value(py).as_any(), &self.manners),
+            };
+            *slot.left() = left;
+            return Ok(Begun::Done(outcome));
         }
         let done = Arc::new(Done::default());
         let finish = Finish {
             done: Arc::clone(&done),
-            slot: Arc::clone(slot),
             manners: Arc::clone(&self.manners),
             elsewhere: Mutex::new(None),
         };
@@ -101,7 +102,7 @@ impl PyTool {
             };
             finish.begins(&progress);
             let task = task(py, slot, coroutine, given, finish)?;
-            return Ok(Begun::Waits(Waits { done, task: Some(task) }));
+            return Ok(Begun::Waits(Waits { done, slot: Arc::clone(slot), task: Some(task) }));
         };
         let job = Job {
             function: function.clone_ref(py),
@@ -116,9 +117,10 @@ impl PyTool {
             Where::Alone | Where::BesideLoop | Where::Here => Urgency::Now,
         };
         pool().submit(py, job, urgency)?;
+        let waits = Waits { done, slot: Arc::clone(slot), task: None };
         Ok(match slot.place {
-            Where::Alone => Begun::WaitsAlone(Waits { done, task: None }),
-            _ => Begun::Waits(Waits { done, task: None }),
+            Where::Alone => Begun::WaitsAlone(waits),
+            _ => Begun::Waits(waits),
         })
     }
 }
@@ -145,25 +147,19 @@ fn task(
     Ok(task.unbind())
 }
 
-/// What a function raised, for the guard; the slot keeps the exception itself.
-fn heard(error: &Bound<'_, PyAny>, slot: &Slot, manners: &Manners) -> Outcome {
-    let heard = manners.hear(error);
-    let mut left = slot.left();
-    left.exception = Some(error.clone().unbind());
-    match heard {
-        Heard::Failure(failure) => Err(failure),
-        Heard::Escape => {
-            left.escapes = true;
-            Err(Failure::left())
-        }
-    }
+/// What a function raised, for the guard, and the exception itself.
+fn heard(error: &Bound<'_, PyAny>, manners: &Manners) -> (Outcome, Left) {
+    let (failure, escapes) = match manners.hear(error) {
+        Heard::Failure(failure) => (failure, false),
+        Heard::Escape => (Failure::left(), true),
+    };
+    (Err(failure), Left { exception: Some(error.clone().unbind()), escapes, value: None })
 }
 
 /// Takes what came of a function, on whatever thread it ran.
 #[pyclass(frozen, module = "breakfall._breakfall")]
 pub(crate) struct Finish {
     done: Arc<Done>,
-    slot: Arc<Slot>,
     manners: Arc<Manners>,
     elsewhere: Mutex<Option<Elsewhere>>,
 }
@@ -179,22 +175,20 @@ impl Finish {
 impl Finish {
     /// It returned.
     fn returned(&self, value: &Bound<'_, PyAny>) {
-        self.finish(|| output::outcome(value, &self.slot, &self.manners));
+        self.finish(output::outcome(value, &self.manners));
     }
 
     /// It raised.
     fn raised(&self, error: &Bound<'_, PyAny>) {
-        self.finish(|| heard(error, &self.slot, &self.manners));
+        self.finish(heard(error, &self.manners));
     }
 }
 
 impl Finish {
-    fn finish(&self, outcome: impl FnOnce() -> Outcome) {
+    fn finish(&self, came: (Outcome, Left)) {
         let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // What comes too late is nobody's: an earlier attempt must not write into a later one.
-        if Arc::strong_count(&self.done) > 1 {
-            self.done.set(outcome());
-        }
+        // What comes too late lies here until it is dropped: only who waits takes it.
+        self.done.set(came);
         if let Some(elsewhere) = elsewhere {
             elsewhere.done();
         }
@@ -203,28 +197,31 @@ impl Finish {
 
 /// What came of a function, once it is there.
 #[derive(Default)]
-struct Done(Mutex<(Option<Outcome>, Option<Waker>)>, Condvar);
+struct Done(Mutex<Came>, Condvar);
+
+/// The outcome with what the function left, and who is to be woken then.
+type Came = (Option<(Outcome, Left)>, Option<Waker>);
 
 /// How long a function that may be done at once is waited for, before anything is made ready for a
 /// longer time: a clock costs more than most functions.
 const AT_ONCE: Duration = Duration::from_millis(2);
 
 impl Done {
-    fn state(&self) -> MutexGuard<'_, (Option<Outcome>, Option<Waker>)> {
+    fn state(&self) -> MutexGuard<'_, Came> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The outcome, if it is there in a moment.
-    fn soon(&self) -> Option<Outcome> {
-        let waits = |state: &mut (Option<Outcome>, Option<Waker>)| state.0.is_none();
+    fn soon(&self) -> Option<(Outcome, Left)> {
+        let waits = |state: &mut Came| state.0.is_none();
         let waited = self.1.wait_timeout_while(self.state(), AT_ONCE, waits);
         waited.unwrap_or_else(PoisonError::into_inner).0.0.take()
     }
 
-    fn set(&self, outcome: Outcome) {
+    fn set(&self, came: (Outcome, Left)) {
         let waker = {
             let mut state = self.state();
-            state.0 = Some(outcome);
+            state.0 = Some(came);
             state.1.take()
         };
         self.1.notify_one();
@@ -237,7 +234,20 @@ impl Done {
 /// Waits for a function. Dropped, it tells a task to stop; a thread cannot be told.
 struct Waits {
     done: Arc<Done>,
+    slot: Arc<Slot>,
     task: Option<Py<PyAny>>,
+}
+
+impl Waits {
+    /// The outcome; the slot keeps what the function left.
+    fn taken(&self, (outcome, left): (Outcome, Left)) -> Outcome {
+        *self.slot.left() = left;
+        outcome
+    }
+
+    fn soon(&self) -> Option<Outcome> {
+        Some(self.taken(self.done.soon()?))
+    }
 }
 
 impl Future for Waits {
@@ -245,10 +255,10 @@ impl Future for Waits {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Outcome> {
         let mut state = self.done.state();
-        if let Some(outcome) = state.0.take() {
+        if let Some(came) = state.0.take() {
             drop(state);
             self.task = None;
-            return Poll::Ready(outcome);
+            return Poll::Ready(self.taken(came));
         }
         state.1 = Some(context.waker().clone());
         Poll::Pending

@@ -8,5 +8,5 @@ import pytest
 @pytest.fixture(autouse=True)
 def records_of_its_own(tmp_path, monkeypatch):
     place = tmp_path / "breakfall.db"
-    monkeypatch.setenv("BREAKFALL_STORE", str(place))
+    monkeypatch.setenv("BREAKFALL_STORE__PLACE", str(place))
     return place

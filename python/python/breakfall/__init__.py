@@ -19,17 +19,8 @@ from __future__ import annotations
 import atexit as _atexit
 import os as _os
 
-try:
-    from . import _breakfall
-except ImportError as error:
-    if "interpreter" in str(error):
-        raise ImportError(
-            "breakfall runs in the main interpreter only: its guards, threads and clock belong to "
-            "the whole process. Import it there, or use a process of its own."
-        ) from error
-    raise
-
-from . import _work
+from . import _interpreter  # noqa: I001 - refuses before anything is loaded
+from . import _breakfall, _work
 from ._breakfall import Output, Reply, __version__, redact
 from ._failure import Failure
 from ._guard import Guard

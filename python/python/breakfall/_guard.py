@@ -68,7 +68,8 @@ class Guard:
         :param tools: functions, as with :meth:`tool`.
         :param preset: whose words the model gets: ``breakfall``, ``openagents``, ``brynhild``,
             ``llmproc``, ``llmproc-rfc015``, ``sidekick``, ``sidekick-short``, ``json``.
-        :param config: a ``breakfall.toml``, which stands above what is said here.
+        :param config: a ``breakfall.toml``. It stands above what is said here, and above both the
+            environment: ``BREAKFALL_DEFAULTS__TOTAL_TIMEOUT=20s``.
         :param timeout: seconds that one attempt may take; ``None`` for ever.
         :param total_timeout: seconds that a call may take with its repeats.
         :param attempts: how often a call that may pass and does no harm is tried.
@@ -77,8 +78,8 @@ class Guard:
         :param silent: what happens to a failure that came as a success: ``ignore``, ``note`` or
             ``fail``.
         :param store: where records are kept: ``True`` for the database that the program
-            ``breakfall`` reads, or the one in ``BREAKFALL_STORE``; a file or an address; ``False``
-            for nowhere.
+            ``breakfall`` reads, or the one in ``BREAKFALL_STORE__PLACE``; a file or an address;
+            ``False`` for nowhere.
         :param redact: secrets by their value, besides those that are known by their shape.
         :param dispositions: ``{kind: "recoverable" | "pause" | "fatal"}``.
         :param passes: exceptions that are none of the guard's business.
@@ -92,7 +93,8 @@ class Guard:
             "attempts": attempts,
             "checking": checking,
             "silent": silent,
-            "store": place(store),
+            "keeps": store is not False,
+            "store": None if isinstance(store, bool) else os.fspath(store),
             "redact": list(redact),
             "keep_arguments": keep_arguments,
             "redact_results": redact_results,
@@ -314,12 +316,3 @@ def _asked(call: Call, run: str | None) -> tuple[Any, ...]:
         return (name, call.get("args"), call.get("id") or "", call.get("run", run), None)
     name, args, id, *_ = (*call, None, None)
     return (name, args, id or "", run, None)
-
-
-def place(store: bool | str | os.PathLike[str]) -> str | None:
-    """Where records are kept."""
-    if store is False:
-        return None
-    if store is not True:
-        return os.fspath(store)
-    return os.environ.get("BREAKFALL_STORE") or _breakfall.default_store()
