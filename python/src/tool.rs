@@ -187,11 +187,12 @@ impl Finish {
 impl Finish {
     fn finish(&self, came: (Outcome, Left)) {
         let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // What comes too late lies here until it is dropped: only who waits takes it.
-        self.done.set(came);
+        // Before anybody hears of it: who was answered in time leaves nothing behind.
         if let Some(elsewhere) = elsewhere {
             elsewhere.done();
         }
+        // What comes too late lies here until it is dropped: only who waits takes it.
+        self.done.set(came);
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         self.guard = Guard(passes=passes, told=told, **options)
         self._effects = dict(effects or {})
         self._known: set[str] = set()
+        self._adding = threading.Lock()
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Runs a call within the guard."""
@@ -57,12 +59,18 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     def _asked(self, request: Any, handler: Any) -> tuple[Any, ...]:
         call, tool = request.tool_call, request.tool
         name = call["name"]
-        if tool is not None and name not in self._known:
-            self._known.add(name)
+        # Those of the agent are known by their names, so that a near miss is told.
+        for known in getattr(request.runtime, "tools", None) or ():
+            self._add(known.name, known)
+        if tool is not None:
             self._add(name, tool)
         return (name, call["args"], call["id"] or "", _run_of(request.state), (request, handler))
 
     def _add(self, name: str, tool: Any) -> None:
+        with self._adding:
+            if name in self._known:
+                return
+            self._known.add(name)
         try:
             shape = tool.tool_call_schema
             schema = shape if isinstance(shape, dict) else shape.model_json_schema()

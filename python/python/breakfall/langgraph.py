@@ -28,7 +28,7 @@ from ._failure import Failure
 from ._guard import Guard, answered
 from ._langchain import Asked, Resumed, Tool, is_heard
 
-__all__ = ["ErrorHandlingToolNode", "wrap_tool_call"]
+__all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
 
 _anonymous = itertools.count()
 
@@ -290,3 +290,17 @@ def wrap_tool_call(**options: Any) -> Any:
     from ._middleware import GuardMiddleware
 
     return GuardMiddleware(**options)
+
+
+def tools_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
+    """Where a graph goes after its model: to ``tools`` if there are calls to answer, also where
+    LangChain could not parse them. LangGraph's own ends the run then, without a word."""
+    messages = state
+    if isinstance(state, dict):
+        messages = state.get(messages_key)
+    elif not isinstance(state, (list, tuple)):
+        messages = getattr(state, messages_key, None)
+    last = messages[-1] if messages else None
+    if isinstance(last, AIMessage) and (last.tool_calls or last.invalid_tool_calls):
+        return "tools"
+    return "__end__"
