@@ -1,6 +1,6 @@
 //! Everything that must hold before a change lands.
 
-use crate::{Failed, cargo, e2e, fuzz};
+use crate::{Failed, cargo, e2e, fuzz, python};
 
 /// How many seconds each fuzz target runs.
 const FUZZED: u32 = 15;
@@ -20,6 +20,7 @@ pub(crate) fn test() -> Result<(), Failed> {
     )?;
     fuzz::fuzz(FUZZED)?;
     e2e::e2e(false)?;
+    python::test()?;
     // A backtrace for each failure that a test provokes costs more than the test.
     cargo(
         "tests",

@@ -3,6 +3,18 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, final
 
+__all__ = [
+    "Answer",
+    "Guard",
+    "Output",
+    "Reply",
+    "__version__",
+    "after_fork",
+    "close",
+    "redact",
+    "speak",
+]
+
 __version__: str
 
 @final

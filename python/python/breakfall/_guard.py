@@ -174,10 +174,10 @@ class Guard:
             description = inspect.getdoc(function) or ""
         if schema is None:
             signature = Signature(function, name)
-            schema, values = signature.schema, signature.values
+            schema = signature.schema
+            called = _called(function, signature.values)
         else:
-            values = dict
-        called = _called(function, values)
+            called = _called(function, dict)
         is_async = inspect.iscoroutinefunction(function)
         self.add(
             name,

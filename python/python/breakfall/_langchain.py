@@ -32,7 +32,7 @@ try:
     from langchain_core.tracers.context import _configure_hooks, _tracing_v2_is_enabled
     from langchain_core.utils.env import env_var_is_set
 except ImportError:  # another release: nobody can be told not to listen
-    _configure_hooks = None
+    _configure_hooks = None  # type: ignore[assignment]
 
 try:
     from langgraph.errors import is_invalid_resume
@@ -118,18 +118,20 @@ class Tool:
         self.node = node
         self.tool = tool
         self.injected = _get_all_injected_args(tool)
-        is_structured = isinstance(tool, StructuredTool)
-        self.has_function = not is_structured or tool.func is not None
-        self.has_coroutine = not is_structured or tool.coroutine is not None
+        self.has_function = self.has_coroutine = True
+        if isinstance(tool, StructuredTool):
+            self.has_function = tool.func is not None
+            self.has_coroutine = tool.coroutine is not None
         self.plain = _Plain.of(tool)
 
     def schema(self) -> dict[str, Any]:
         """What the model may give."""
-        shape = self.tool.tool_call_schema
+        shape: Any = self.tool.tool_call_schema
         if isinstance(shape, dict):
             return shape
         try:
-            return shape.model_json_schema()
+            schema: dict[str, Any] = shape.model_json_schema()
+            return schema
         except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
             return {"type": "object"}
 
@@ -237,8 +239,8 @@ class _Plain:
     def __init__(self, tool: StructuredTool, model: type[pydantic.BaseModel]) -> None:
         self.name = tool.name
         self.model = model
-        self.function = tool.func
-        self.coroutine = tool.coroutine
+        self.function: Any = tool.func
+        self.coroutine: Any = tool.coroutine
         self.artifact = tool.response_format == "content_and_artifact"
         self.fields = [
             (name, field.is_required() or name in ("args", "kwargs"))

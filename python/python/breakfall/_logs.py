@@ -28,7 +28,8 @@ def level() -> int:
 
 def log(number: int, message: str, fields: dict[str, Any]) -> None:
     """Writes a line with its fields as `extra`. A name that a record has already gets a `_`."""
-    if logger.isEnabledFor(number):
+    # Who listened when the call began may be gone.
+    if number >= level() and logger.isEnabledFor(number):
         extra = {name + "_" if name in _TAKEN else name: value for name, value in fields.items()}
         record = logger.makeRecord(
             logger.name, number, "breakfall", 0, message, (), None, None, extra

@@ -144,6 +144,8 @@ class ErrorHandlingToolNode(ToolNode):
 
     def _parse_input(self, input: Any) -> tuple[list[Any], _InputType]:
         """The calls, with those that LangChain could not parse; none where there is no message."""
+        messages: Sequence[Any]
+        input_type: _InputType
         if isinstance(input, list):
             if input and isinstance(input[-1], dict) and input[-1].get("type") == "tool_call":
                 return input, "tool_calls"
@@ -220,7 +222,7 @@ class ErrorHandlingToolNode(ToolNode):
         handled: Any = self._handle_tool_errors
         error = reply.exception
         if error is None or handled is _by_the_guard or handled is True:
-            return reply.text
+            return str(reply.text)
         # What a handler knows is what LangGraph raises.
         if isinstance(error, Failure) and isinstance(error.__cause__, Exception):
             error = error.__cause__
@@ -230,7 +232,7 @@ class ErrorHandlingToolNode(ToolNode):
             return handled
         if isinstance(handled, (type, tuple)):
             if isinstance(error, handled):
-                return reply.text
+                return str(reply.text)
             raise error
         if not isinstance(error, _infer_handled_types(handled)):
             raise error
