@@ -10,6 +10,7 @@
 //! ```
 
 mod guard;
+mod json;
 mod logs;
 mod options;
 mod output;

@@ -1,12 +1,12 @@
 //! What a function returned becomes an output.
 
 use breakfall::{Failure, Outcome};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::json::{Without, json, too_deep};
 use crate::raised::{Heard, Manners};
-use crate::slot::Left;
+use crate::slot::{Left, written};
 
 /// What a tool returns when a value alone does not say it all.
 ///
@@ -85,15 +85,12 @@ fn plain(value: &Bound<'_, PyAny>) -> Outcome {
     if value.is_none() {
         return Ok(breakfall::Output::text("done"));
     }
-    if let Ok(json) = pythonize::depythonize::<serde_json::Value>(value) {
-        return Ok(breakfall::Output::json(json));
-    }
-    let py = value.py();
-    let written = py
-        .import(intern!(py, "breakfall._values"))
-        .and_then(|module| module.call_method1(intern!(py, "text"), (value,)))
-        .map(|text| shown(&text));
-    written.map(breakfall::Output::text).map_err(|error| {
+    let text = match json(value) {
+        Ok(value) => return Ok(breakfall::Output::json(value)),
+        Err(Without::Depth) => return Ok(breakfall::Output::json(too_deep())),
+        Err(Without::Form) => written(value),
+    };
+    text.map(breakfall::Output::text).map_err(|error| {
         Failure::internal("the tool's result cannot be written as a text").caused_by(error)
     })
 }

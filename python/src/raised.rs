@@ -114,7 +114,14 @@ fn raised(error: &Bound<'_, PyAny>) -> Raised {
 
 fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let cause = error.getattr(intern!(error.py(), "__cause__")).ok()?;
-    (!cause.is_none()).then_some(cause)
+    if !cause.is_none() {
+        return Some(cause);
+    }
+    // A group of exceptions says nothing that the first of them does not.
+    if !name(&error.get_type()).ends_with("ExceptionGroup") {
+        return None;
+    }
+    error.getattr_opt("exceptions").ok().flatten()?.get_item(0).ok()
 }
 
 fn one(error: &Bound<'_, PyAny>) -> Raised {

@@ -1,14 +1,14 @@
 //! What goes with a call through the guard to its function, and what the function leaves on its
 //! way back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use breakfall::{Call, RawArguments};
-use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use std::sync::Arc;
+
+use crate::json::{Without, json, too_deep};
 
 /// Where a function that is no coroutine runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Asked<'_> {
             .import(intern!(py, "contextvars"))?
             .call_method0(intern!(py, "copy_context"))?
             .unbind();
-        let tool = text(&name)?;
+        let tool = text(&name);
         let slot = Arc::new(Slot {
             tool: tool.clone(),
             arguments: arguments.cast::<PyDict>().is_ok().then(|| arguments.clone().unbind()),
@@ -95,7 +95,7 @@ impl Asked<'_> {
             place,
             left: Mutex::default(),
         });
-        let mut call = Call::new(text(&id)?, tool, raw(&arguments)?).with(Arc::clone(&slot));
+        let mut call = Call::new(text(&id), tool, raw(&arguments)).with(Arc::clone(&slot));
         if let Some(run) = run {
             call = call.in_run(run);
         }
@@ -103,31 +103,33 @@ impl Asked<'_> {
     }
 }
 
-/// A name or an id as it came: what is missing is empty, and what is no text is written as one.
-fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+/// A name or an id as it came: what is missing or cannot be written is empty.
+fn text(value: &Bound<'_, PyAny>) -> String {
     if value.is_none() {
-        return Ok(String::new());
+        return String::new();
     }
-    Ok(value.str()?.to_string_lossy().into_owned())
+    value.str().map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Arguments as they came: a text is the provider's JSON, anything else a value.
-fn raw(value: &Bound<'_, PyAny>) -> PyResult<RawArguments> {
+fn raw(value: &Bound<'_, PyAny>) -> RawArguments {
     if value.is_none() {
-        return Ok(RawArguments::none());
+        return RawArguments::none();
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(RawArguments::Text(text.to_string_lossy().into_owned()));
+        return RawArguments::Text(text.to_string_lossy().into_owned());
     }
-    if let Ok(value) = pythonize::depythonize::<serde_json::Value>(value) {
-        return Ok(RawArguments::Json(value));
+    match json(value) {
+        Ok(value) => RawArguments::Json(value),
+        Err(Without::Depth) => RawArguments::Json(too_deep()),
+        // What JSON has no form for is read as it is written.
+        Err(Without::Form) => RawArguments::Text(written(value).unwrap_or_default()),
     }
-    // What JSON has no form for is written as Python writes it.
+}
+
+/// A value as Python writes it.
+pub(crate) fn written(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = value.py();
-    let written =
-        py.import(intern!(py, "breakfall._values"))?.call_method1(intern!(py, "text"), (value,))?;
-    let written = written.extract::<String>().map_err(|_| {
-        PyTypeError::new_err("arguments are a dictionary, or the provider's JSON as a text")
-    })?;
-    Ok(RawArguments::Text(written))
+    let module = py.import(intern!(py, "breakfall._values"))?;
+    module.call_method1(intern!(py, "text"), (value,))?.extract()
 }

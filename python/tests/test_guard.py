@@ -102,6 +102,52 @@ def test_takes_the_providers_text(guard):
     assert guard.call("one", {"a": 5}).value == 5
 
 
+def nested(depth):
+    value: object = 1
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("depth", [200, 100_000])
+def test_deep_values_are_refused_and_written_without_harm(guard, depth):
+    @guard.tool
+    def any_of(a: object) -> object:
+        """Any."""
+        return nested(depth)
+
+    assert guard.call("any_of", nested(depth), id="x").kind == "invalid_arguments"
+    assert "nested more than" in guard.call("any_of", {"a": 1}).text
+
+
+class Unwritable:
+    def __str__(self):
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+def test_what_cannot_be_written_is_answered(guard):
+    @guard.tool
+    def give(a: object = None) -> object:
+        """Gives."""
+        return Unwritable()
+
+    assert guard.call("give", {"a": Unwritable()}, id="1").is_error
+    assert guard.call("give", {}, id="2").kind == "internal"
+    assert guard.call(Unwritable(), {}, id=Unwritable()).kind == "unknown_tool"
+    assert guard.call("give", {"a": {1: 2}}, id="3").id == "3"
+
+
+def test_large_numbers_pass_as_they_are(guard):
+    @guard.tool
+    def same(a: int) -> str:
+        """Same."""
+        return str(a)
+
+    assert guard.call("same", {"a": 10**30}).text == str(10**30)
+
+
 class Color(enum.Enum):
     RED = "red"
 
@@ -168,6 +214,13 @@ class HTTPError(Exception):
         self.response = response
 
 
+def group(*errors):
+    """As task groups raise them; Python 3.10 has none."""
+    error = type("ExceptionGroup", (Exception,), {})("unhandled errors in a TaskGroup")
+    error.exceptions = errors
+    return error
+
+
 def caused(error, cause):
     error.__cause__ = cause
     return error
@@ -189,6 +242,7 @@ def caused(error, cause):
         (caused(RuntimeError("lookup failed"), HTTPError("no", Response(401))), "authentication"),
         (caused(RuntimeError("could not save"), OSError(errno.ENOSPC, "full")), "system"),
         (caused(Exception("failed"), caused(Exception("x"), ConnectionError("y"))), "network"),
+        (group(PermissionError(errno.EACCES, "no")), "permission"),
     ],
 )
 def test_reads_type_number_status_and_causes(guard, error, kind):

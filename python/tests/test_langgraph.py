@@ -241,7 +241,8 @@ def test_an_interrupt_passes_through(handled, way):
         run(node(asks_a_person, **options), call("asks_a_person"), way=way)
 
 
-def test_an_interrupt_in_a_graph_is_answered_and_resumed():
+@ways
+def test_an_interrupt_in_a_graph_is_answered_and_resumed(way):
     @tool
     def ask(question: str) -> str:
         """Asks a person."""
@@ -252,9 +253,15 @@ def test_an_interrupt_in_a_graph_is_answered_and_resumed():
     builder.add_edge(START, "tools")
     graph = builder.compile(checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
-    paused = graph.invoke({"messages": [asks(call("ask", {"question": "really?"}))]}, config)
+
+    def go(given):
+        if way == "sync":
+            return graph.invoke(given, config)
+        return asyncio.run(graph.ainvoke(given, config))
+
+    paused = go({"messages": [asks(call("ask", {"question": "really?"}))]})
     assert paused["__interrupt__"][0].value == "really?"
-    done = graph.invoke(Command(resume="yes"), config)
+    done = go(Command(resume="yes"))
     assert done["messages"][-1].content == "they said yes"
 
 

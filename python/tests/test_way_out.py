@@ -48,6 +48,23 @@ def test_goes_on_upwards(guard, error):
     }
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_would_end_a_loop_ends_its_caller_only(guard, error):
+    @guard.tool
+    async def leave() -> str:
+        """Leaves."""
+        raise error("mine")
+
+    @guard.tool
+    async def stay() -> str:
+        """Stays."""
+        return "here"
+
+    with pytest.raises(error, match="mine"):
+        guard.call("leave", {})
+    assert guard.call("stay", {}).text == "here"
+
+
 @pytest.mark.parametrize("error", [GeneratorExit, Interrupt])
 def test_goes_on_upwards_from_a_coroutine(guard, error):
     @guard.tool

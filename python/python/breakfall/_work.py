@@ -44,6 +44,21 @@ async def _coroutine(function: Any, arguments: Any, extra: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
+async def _kept(function: Any, arguments: Any, extra: Any) -> Any:
+    try:
+        return await _coroutine(function, arguments, extra)
+    except (KeyboardInterrupt, SystemExit) as error:
+        # They would end the loop, which others wait for: they are for the caller.
+        return _Goes(error)
+
+
+class _Goes:
+    """What is to go on upwards where the caller is."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
 class _Ended:
     """Hears that a task has ended."""
 
@@ -57,8 +72,10 @@ class _Ended:
             self.finish.raised(asyncio.CancelledError())
         elif (error := task.exception()) is not None:
             self.finish.raised(error)
+        elif isinstance(value := task.result(), _Goes):
+            self.finish.raised(value.error)
         else:
-            self.finish.returned(task.result())
+            self.finish.returned(value)
 
 
 def stop(task: Any) -> None:
@@ -97,7 +114,8 @@ class _Elsewhere:
             self.task.cancel()
 
     def begin(self, function: Any, arguments: Any, extra: Any, finish: Any) -> None:
-        self.task = task(self.loop, function, arguments, extra, finish)
+        self.task = self.loop.create_task(_kept(function, arguments, extra))
+        self.task.add_done_callback(_Ended(finish))
         if self.stopped:
             self.task.cancel()
 
