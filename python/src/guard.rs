@@ -19,7 +19,7 @@ use crate::{logs, records};
 /// Stands between a model and its tools. `breakfall.Guard` gives it its tools.
 #[pyclass(frozen, module = "breakfall._breakfall")]
 pub(crate) struct Guard {
-    guard: Arc<breakfall::Guard>,
+    real: Arc<breakfall::Guard>,
     manners: Arc<Manners>,
     /// Nobody keeps the time of functions: they run with their caller.
     is_timeless: bool,
@@ -36,7 +36,7 @@ impl Guard {
     ) -> PyResult<Self> {
         let guard = options.builder()?.build().map_err(wrong)?;
         Ok(Self {
-            guard: Arc::new(guard),
+            real: Arc::new(guard),
             manners: Arc::new(Manners { passes, told, declared }),
             is_timeless: options.timeout.is_none(),
         })
@@ -56,7 +56,7 @@ impl Guard {
         let effect: Effect = effect.parse().map_err(wrong)?;
         let spec = ToolSpec::new(name, description).schema(schema).effect(effect);
         let tool = PyTool { function, coroutine, manners: Arc::clone(&self.manners) };
-        self.guard.toolbox().add(spec.tool(tool)).map_err(wrong)
+        self.real.toolbox().add(spec.tool(tool)).map_err(wrong)
     }
 
     /// Answers a call on this thread.
@@ -64,7 +64,7 @@ impl Guard {
         logs::look(py);
         let place = if self.is_timeless { Where::Here } else { Where::Alone };
         let (call, slot) = asked.call(place, None)?;
-        let reply = on_this_thread(py, self.guard.handle(call))?;
+        let reply = on_this_thread(py, self.real.handle(call))?;
         reply::of(py, vec![reply], &[slot])?.pop().ok_or_else(no_reply)
     }
 
@@ -74,7 +74,7 @@ impl Guard {
         // Side by side needs threads, timeless or not.
         let place = Where::Thread;
         let (calls, slots) = all(asked, place, None)?;
-        let replies = on_this_thread(py, self.guard.handle_all(calls))?;
+        let replies = on_this_thread(py, self.real.handle_all(calls))?;
         reply::of(py, replies, &slots)
     }
 
@@ -87,7 +87,7 @@ impl Guard {
     ) -> PyResult<Answer> {
         logs::look(py);
         let (mut calls, slots) = all(asked, Where::BesideLoop, Some(event_loop))?;
-        let guard = Arc::clone(&self.guard);
+        let guard = Arc::clone(&self.real);
         let replies = async move {
             if calls.len() == 1
                 && let Some(call) = calls.pop()
@@ -101,28 +101,28 @@ impl Guard {
 
     /// The tools that may be called now.
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize::pythonize(py, &self.guard.toolbox().callable())?)
+        Ok(pythonize::pythonize(py, &self.real.toolbox().callable())?)
     }
 
     fn enable(&self, name: &str) -> PyResult<()> {
-        self.guard.toolbox().enable(name).map_err(wrong)
+        self.real.toolbox().enable(name).map_err(wrong)
     }
 
     fn disable(&self, name: &str) -> PyResult<()> {
-        self.guard.toolbox().disable(name).map_err(wrong)
+        self.real.toolbox().disable(name).map_err(wrong)
     }
 
     fn remove(&self, name: &str) -> PyResult<()> {
-        self.guard.toolbox().remove(name).map_err(wrong)
+        self.real.toolbox().remove(name).map_err(wrong)
     }
 
     fn end_run(&self, run: Option<&str>) {
-        self.guard.end_run(run);
+        self.real.end_run(run);
     }
 
     /// How many calls there were, by how they ended.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self.guard.journal().counts();
+        let counts = self.real.journal().counts();
         let fields = PyDict::new(py);
         fields.set_item("calls", counts.calls())?;
         fields.set_item("succeeded", counts.succeeded)?;
@@ -135,7 +135,7 @@ impl Guard {
 
     /// How often each tool failed in which way.
     fn summary(&self) -> std::collections::BTreeMap<String, u64> {
-        self.guard.journal().summary()
+        self.real.journal().summary()
     }
 
     /// The newest records of calls that did not simply succeed, oldest first.
@@ -145,7 +145,7 @@ impl Guard {
         py: Python<'py>,
         tool: Option<&str>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let journal = self.guard.journal();
+        let journal = self.real.journal();
         let samples = match tool {
             Some(tool) => journal.for_tool(tool),
             None => journal.samples(),
@@ -156,12 +156,12 @@ impl Guard {
     /// Functions that went on when their time was up: how many still run, and how many came to an
     /// end since.
     fn stragglers(&self) -> (u64, u64) {
-        self.guard.stragglers()
+        self.real.stragglers()
     }
 
     /// Records that could not be handed over to be kept.
     fn lost_records(&self) -> u64 {
-        self.guard.lost_records()
+        self.real.lost_records()
     }
 }
 

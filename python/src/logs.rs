@@ -33,8 +33,8 @@ pub(crate) fn look(py: Python<'_>) {
 struct ToPython;
 
 /// Python's number for a level.
-fn number(level: &Level) -> usize {
-    match *level {
+fn number(level: Level) -> usize {
+    match level {
         Level::ERROR => 40,
         Level::WARN => 30,
         Level::INFO => 20,
@@ -49,7 +49,7 @@ impl Subscriber for ToPython {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        is_ours(metadata) && number(metadata.level()) >= LEVEL.load(Ordering::Relaxed)
+        is_ours(metadata) && number(*metadata.level()) >= LEVEL.load(Ordering::Relaxed)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -65,7 +65,7 @@ impl Subscriber for ToPython {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let level = number(event.metadata().level());
+        let level = number(*event.metadata().level());
         Python::try_attach(|py| {
             let fields = PyDict::new(py);
             let mut seen = Fields { fields: &fields, message: String::new() };

@@ -11,7 +11,7 @@ use crate::store;
 use crate::words::wrong;
 
 /// As good as for ever.
-pub(crate) const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+pub(crate) const FOR_EVER: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// What may be said of a guard. Absent is the guard's own default.
 #[derive(FromPyObject)]
@@ -25,8 +25,8 @@ pub(crate) struct Options {
     attempts: Option<u32>,
     checking: String,
     silent: Option<String>,
-    /// Whether records are kept, and where, if the configuration names no place.
-    keeps: bool,
+    /// Where records are kept if the configuration names no place: empty for the user's own, absent
+    /// for nowhere.
     store: Option<String>,
     redact: Vec<String>,
     keep_arguments: bool,
@@ -79,8 +79,8 @@ impl Options {
         let config = config
             .and_then(|config| config.with_environment(std::env::vars_os()))
             .map_err(wrong)?;
-        if let Some(mut store) = config.store().filter(|_| self.keeps) {
-            store.place = store.place.or_else(|| self.store.clone());
+        if let (Some(mut store), Some(place)) = (config.store(), &self.store) {
+            store.place = store.place.or_else(|| Some(place.clone()).filter(|p| !p.is_empty()));
             let kept: Arc<dyn Sink> = store::kept(store)?;
             builder = builder.sink(kept);
         }

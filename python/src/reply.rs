@@ -12,7 +12,7 @@ use crate::slot::Slot;
 /// The answer to a call, under its id.
 #[pyclass(frozen, module = "breakfall")]
 pub(crate) struct Reply {
-    reply: breakfall::Reply,
+    real: breakfall::Reply,
     value: Option<Py<PyAny>>,
     exception: Option<Py<PyAny>>,
 }
@@ -32,7 +32,7 @@ pub(crate) fn of(
         if left.escapes && escape.is_none() {
             escape = exception.as_ref().map(|exception| exception.clone_ref(py));
         }
-        all.push(Reply { reply, value, exception });
+        all.push(Reply { real: reply, value, exception });
     }
     match escape {
         Some(exception) => Err(PyErr::from_value(exception.into_bound(py))),
@@ -45,43 +45,43 @@ impl Reply {
     /// The caller's id.
     #[getter]
     fn id(&self) -> &str {
-        &self.reply.id
+        &self.real.id
     }
 
     /// The name that was called.
     #[getter]
     fn tool(&self) -> &str {
-        &self.reply.tool
+        &self.real.tool
     }
 
     /// What the model is told.
     #[getter]
     fn text(&self) -> &str {
-        &self.reply.text
+        &self.real.text
     }
 
     /// Whether nothing came of the call.
     #[getter]
     fn is_error(&self) -> bool {
-        self.reply.is_error
+        self.real.is_error
     }
 
     /// Whether everything that was asked for was done.
     #[getter]
     fn success(&self) -> bool {
-        self.reply.success()
+        self.real.success()
     }
 
     /// What the tool returned, as a text; on partial success too.
     #[getter]
     fn output(&self) -> Option<&str> {
-        self.reply.output()
+        self.real.output()
     }
 
     /// What went wrong, in the voice's words; on partial success too.
     #[getter]
     fn error(&self) -> Option<&str> {
-        self.reply.error()
+        self.real.error()
     }
 
     /// What the function returned, for the program.
@@ -99,53 +99,53 @@ impl Reply {
     /// Which way it failed.
     #[getter]
     fn kind(&self) -> Option<&'static str> {
-        self.reply.kind().map(breakfall::FailureKind::name)
+        self.real.kind().map(breakfall::FailureKind::name)
     }
 
     /// Whether the run goes on: `recoverable`, `pause` or `fatal`.
     #[getter]
     fn disposition(&self) -> Option<&'static str> {
-        self.reply.disposition().map(records::disposition)
+        self.real.disposition().map(records::disposition)
     }
 
     /// Whether the run must stop.
     #[getter]
     fn is_fatal(&self) -> bool {
-        self.reply.is_fatal()
+        self.real.is_fatal()
     }
 
     /// The hash that leads from this text to the log and the record.
     #[getter]
     fn reference(&self) -> Option<String> {
-        self.reply.reference().map(|reference| reference.to_string())
+        self.real.reference().map(|reference| reference.to_string())
     }
 
     /// How many attempts there were.
     #[getter]
     fn attempts(&self) -> u32 {
-        self.reply.attempts
+        self.real.attempts
     }
 
     /// Whether this is all that the model is told.
     fn says(&self, text: &str) -> bool {
-        self.reply.text == text
+        self.real.text == text
     }
 
     /// The failure as the developer sees it, or `None`.
     fn failure<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.reply.report().failure().map(|failure| records::failure(py, failure)).transpose()
+        self.real.report().failure().map(|failure| records::failure(py, failure)).transpose()
     }
 
     /// The message that answers the call, in a provider's shape: `openai`, `openai_responses`,
     /// `anthropic`, `gemini`, `mcp` or `langchain`.
     fn message<'py>(&self, py: Python<'py>, shape: &str) -> PyResult<Bound<'py, PyAny>> {
         let message = match shape {
-            "openai" => wire::openai::message(&self.reply),
-            "openai_responses" => wire::openai::response_item(&self.reply),
-            "anthropic" => wire::anthropic::block(&self.reply),
-            "gemini" => wire::gemini::part(&self.reply),
-            "mcp" => wire::mcp::result(&self.reply),
-            "langchain" => wire::langchain::message(&self.reply),
+            "openai" => wire::openai::message(&self.real),
+            "openai_responses" => wire::openai::response_item(&self.real),
+            "anthropic" => wire::anthropic::block(&self.real),
+            "gemini" => wire::gemini::part(&self.real),
+            "mcp" => wire::mcp::result(&self.real),
+            "langchain" => wire::langchain::message(&self.real),
             other => {
                 return Err(PyValueError::new_err(format!(
                     "unknown shape `{other}`: expected openai, openai_responses, anthropic, \
@@ -157,13 +157,13 @@ impl Reply {
     }
 
     fn __str__(&self) -> &str {
-        &self.reply.text
+        &self.real.text
     }
 
     fn __repr__(&self) -> String {
-        match self.reply.kind() {
-            Some(kind) => format!("<Reply {}: {kind}>", self.reply.id),
-            None => format!("<Reply {}>", self.reply.id),
+        match self.real.kind() {
+            Some(kind) => format!("<Reply {}: {kind}>", self.real.id),
+            None => format!("<Reply {}>", self.real.id),
         }
     }
 }

@@ -62,7 +62,7 @@ impl Kept {
             return Some(living);
         }
         let _one_at_a_time = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.current.load_full().filter(is_living).is_none() {
+        if !self.current.load_full().as_ref().is_some_and(is_living) {
             self.start().ok()?;
         }
         self.current.load_full()

@@ -20,7 +20,7 @@ use crate::tool::Finish;
 const MOST: usize = 256;
 
 /// How long a thread without work is kept.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// A function to be run.
 pub(crate) struct Job {

@@ -134,15 +134,12 @@ fn task(
     finish: Finish,
 ) -> PyResult<Py<PyAny>> {
     let work = py.import(intern!(py, "breakfall._work"))?;
-    let task = match &slot.event_loop {
-        Some(event_loop) => {
-            let arguments = (event_loop, coroutine, given, &slot.extra, finish);
-            work.call_method1(intern!(py, "task"), arguments)?
-        }
-        None => {
-            let arguments = (coroutine, given, &slot.extra, &slot.context, finish);
-            work.call_method1(intern!(py, "task_elsewhere"), arguments)?
-        }
+    let task = if let Some(event_loop) = &slot.event_loop {
+        let arguments = (event_loop, coroutine, given, &slot.extra, finish);
+        work.call_method1(intern!(py, "task"), arguments)?
+    } else {
+        let arguments = (coroutine, given, &slot.extra, &slot.context, finish);
+        work.call_method1(intern!(py, "task_elsewhere"), arguments)?
     };
     Ok(task.unbind())
 }

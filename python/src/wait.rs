@@ -80,7 +80,7 @@ impl Unpark {
             }
             std::thread::park_timeout(SIGNALS);
             if !self.is_woken.load(Ordering::Acquire) {
-                Python::attach(|py| py.check_signals())?;
+                Python::attach(|py| -> PyResult<()> { py.check_signals() })?;
             }
         }
         Ok(())

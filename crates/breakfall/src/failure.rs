@@ -85,8 +85,6 @@ pub(crate) struct Facts {
     pub(crate) may_have_taken_effect: bool,
     /// How often the model made this call in this run and it failed in this way.
     pub(crate) times: u32,
-    /// The tool was left by a way that its door takes: nobody is told.
-    pub(crate) is_left: bool,
     /// The kind is still to be read off the words.
     pub(crate) is_unread: bool,
     /// The JSON-RPC code it came with.
@@ -117,7 +115,6 @@ impl Failure {
             not_dispatched: false,
             may_have_taken_effect: false,
             times: 1,
-            is_left: false,
             is_unread: false,
             json_rpc_code: None,
             payload: None,

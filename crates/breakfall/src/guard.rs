@@ -22,7 +22,7 @@ use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
 use crate::tool::Stragglers;
 use crate::voice::{Voice, speak};
-use crate::{Call, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
+use crate::{Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -141,7 +141,7 @@ impl Guard {
     /// The one exit: remember, redact, speak, close.
     fn answer(&self, outcome: Outcome, record: OpenRecord<'_>) -> Reply {
         let terms = self.terms(&record.call.tool);
-        let is_left = matches!(&outcome, Err(failure) if failure.facts().is_left);
+        let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = RunTerms {
             rules: &self.policy(&record.call.tool).repeats,
             dispositions: &self.dispositions,

@@ -93,8 +93,7 @@ class Guard:
             "attempts": attempts,
             "checking": checking,
             "silent": silent,
-            "keeps": store is not False,
-            "store": None if isinstance(store, bool) else os.fspath(store),
+            "store": _place(store),
             "redact": list(redact),
             "keep_arguments": keep_arguments,
             "redact_results": redact_results,
@@ -308,6 +307,12 @@ async def answered(core: _breakfall.Guard, asked: list[tuple[Any, ...]]) -> list
 
 def _called(function: Any, values: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
     return lambda arguments, _: function(**values(arguments))
+
+
+def _place(store: bool | str | os.PathLike[str]) -> str | None:
+    if isinstance(store, bool):
+        return "" if store else None
+    return os.fspath(store)
 
 
 def _asked(call: Call, run: str | None) -> tuple[Any, ...]:

@@ -153,9 +153,7 @@ impl Failure {
     /// The tool was left by a way that only its door knows (an interrupt of another language): the
     /// call is recorded as abandoned, and the reply is for nobody.
     pub fn left() -> Self {
-        let mut failure = Self::found(FailureKind::Cancelled, Detail::None);
-        failure.0.is_left = true;
-        failure
+        Self::found(FailureKind::Cancelled, Detail::Left)
     }
 
     /// A failure of a kind with nothing known of it: for tests and for doors that relay a kind.

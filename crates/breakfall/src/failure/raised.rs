@@ -129,3 +129,68 @@ impl Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reader;
+
+    fn read(raised: Raised) -> Failure {
+        let mut failure = Failure::raised(raised);
+        classify::classify(&mut failure, &Reader::default());
+        failure
+    }
+
+    #[test]
+    fn codes_decide_before_words() {
+        use FailureKind as K;
+        let cause = |cause| Raised::new("RuntimeError", "lookup failed").caused_by(cause);
+        for (raised, kind) in [
+            (Raised::new("OSError", "it is full").errno(28), K::System),
+            (Raised::new("OSError", "no").errno(111), K::Network),
+            (Raised::new("HTTPError", "not found in cache").status(503), K::Upstream),
+            (cause(Raised::new("HTTPError", "no").status(401)), K::Authentication),
+            (cause(Raised::new("OSError", "no").errno(13)), K::Permission),
+            (cause(cause(Raised::new("ConnectTimeout", ""))), K::Timeout),
+            (Raised::new("FileNotFoundError", "notes.txt"), K::NotFound),
+        ] {
+            let told = format!("{raised:?}");
+            assert_eq!(read(raised).kind(), kind, "{told}");
+        }
+    }
+
+    #[test]
+    fn a_refused_connection_was_never_dispatched() {
+        assert!(Failure::raised(Raised::new("OSError", "").errno(111)).never_dispatched());
+        assert!(!Failure::raised(Raised::new("OSError", "").errno(104)).never_dispatched());
+    }
+
+    #[test]
+    fn words_for_the_model_are_its_own_and_read_as_well() {
+        let failure = read(Raised::new("ToolException", "no such city: `Rmoe`").told());
+        assert_eq!(failure.provenance(), Provenance::Tool);
+        assert_eq!(failure.kind(), FailureKind::NotFound);
+        let failure = read(Raised::new("KeyError", "'x'"));
+        assert_eq!(failure.provenance(), Provenance::Unknown);
+    }
+
+    #[test]
+    fn wait_and_traceback_are_kept() {
+        let cause = Raised::new("HTTPError", "").status(429).wait(Duration::from_secs(7));
+        let failure = read(Raised::new("Busy", "").caused_by(cause).traceback("line 3"));
+        assert_eq!(failure.wait(), Some(Duration::from_secs(7)));
+        assert_eq!(failure.facts().backtrace.as_deref(), Some("line 3"));
+        assert_eq!(failure.type_name(), Some("Busy"));
+    }
+
+    #[test]
+    fn causes_are_told_with_their_types() {
+        let raised = Raised::new("RuntimeError", "outer").caused_by(Raised::new("KeyError", "'x'"));
+        let failure = Failure::raised(raised);
+        let told: Vec<String> = failure
+            .source()
+            .map(|source| classify::causes(source).map(ToString::to_string).collect())
+            .unwrap_or_default();
+        assert_eq!(told, ["outer", "KeyError: 'x'"]);
+    }
+}

@@ -120,7 +120,6 @@ impl FailureReport {
             not_dispatched: _,
             may_have_taken_effect,
             times,
-            is_left: _,
             is_unread: _,
             json_rpc_code: _,
             payload,
