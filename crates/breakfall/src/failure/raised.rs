@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn codes_decide_before_words() {
         use FailureKind as K;
-        let cause = |cause| Raised::new("RuntimeError", "lookup failed").caused_by(cause);
+        let cause = |cause| Raised::new("RuntimeError", "it failed").caused_by(cause);
         for (raised, kind) in [
             (Raised::new("OSError", "it is full").errno(28), K::System),
             (Raised::new("OSError", "no").errno(111), K::Network),
