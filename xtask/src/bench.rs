@@ -1,6 +1,7 @@
 //! The benches, as ratios: times differ from machine to machine and from hour to hour.
 
 use std::process::Command;
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -35,6 +36,31 @@ pub(crate) fn spine() -> Result<(), Failed> {
             of("200 bytes")? / 1000.0,
             of("8 KiB")? / 1000.0
         );
+    }
+    Ok(())
+}
+
+/// A million failures kept, and how long the program takes to tell of them.
+pub(crate) fn store() -> Result<(), Failed> {
+    const LOOKS: usize = 9;
+    let file = target().join("million.db");
+    let file = file.to_str().ok_or("the target directory is not UTF-8")?;
+    cargo("a million failures", &["bench", "--quiet", "--bench", "store", "--", file], &[])?;
+    cargo("program", &["build", "--quiet", "--release", "--package", "breakfall-cli"], &[])?;
+    let program = target().join("release/breakfall");
+    println!("\n| of a million failures | median of {LOOKS} |\n|---|---:|");
+    for command in [&["errors"][..], &["tools"], &["report", "--since", "7d"]] {
+        let mut times = Vec::new();
+        for _ in 0..LOOKS {
+            let began = Instant::now();
+            let told = Command::new(&program).args(command).args(["--store", file]).output();
+            times.push(began.elapsed());
+            if !told.is_ok_and(|told| told.status.success()) {
+                return Err(format!("`breakfall {}` failed", command.join(" ")));
+            }
+        }
+        times.sort_unstable();
+        println!("| `breakfall {}` | {} ms |", command.join(" "), times[LOOKS / 2].as_millis());
     }
     Ok(())
 }

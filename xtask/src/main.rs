@@ -21,6 +21,7 @@ usage: cargo xtask COMMAND
                  real clients, the Python package, tests: everything that must hold
   bench          all benches, as ratios
   bench spine    a guarded call beside a bare one
+  bench store    a million failures kept, and told of
   bench guard    the guard beside no guard and its peers; takes the options of `e2e/bench.py`
   bench python   a call in our tool node beside LangGraph's own; takes the options of
                  `python/benches/node.py`
@@ -39,10 +40,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["test"] => test::test(),
-        ["bench"] => {
-            bench::spine().and_then(|()| bench::guard(&[])).and_then(|()| python::bench(&[]))
-        }
+        ["bench"] => bench::spine()
+            .and_then(|()| bench::store())
+            .and_then(|()| bench::guard(&[]))
+            .and_then(|()| python::bench(&[])),
         ["bench", "spine"] => bench::spine(),
+        ["bench", "store"] => bench::store(),
         ["bench", "guard", options @ ..] => bench::guard(options),
         ["bench", "python", options @ ..] => python::bench(options),
         ["python"] => python::test(),

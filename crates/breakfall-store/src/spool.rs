@@ -20,7 +20,6 @@ pub(crate) struct Spool {
     /// Names in order, with their sizes.
     files: VecDeque<(String, u64)>,
     bytes: u64,
-    next: u64,
 }
 
 impl Spool {
@@ -46,7 +45,7 @@ impl Spool {
             .collect();
         files.sort();
         let bytes = files.iter().map(|(_, bytes)| bytes).sum();
-        Self { directory, files: files.into(), bytes, next: 0 }
+        Self { directory, files: files.into(), bytes }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -62,9 +61,9 @@ impl Spool {
             lost += oldest.calls();
             self.forget_first();
         }
-        self.next += 1;
-        let started = batch.rows.first().map_or(0, |row| row.at);
-        let name = format!("{started:016}-{}-{:08}.json", std::process::id(), self.next);
+        // Its id begins with the time, and nobody else's is the same: several may share a directory.
+        let id = batch.id.iter().fold(String::new(), |id, byte| format!("{id}{byte:02x}"));
+        let name = format!("{id}.json");
         let kept = || -> std::io::Result<()> {
             fs::create_dir_all(&self.directory)?;
             let half = self.directory.join(format!("{name}.half"));
@@ -104,12 +103,30 @@ impl Spool {
             self.bytes -= bytes;
             let _ = fs::remove_file(self.directory.join(name));
         }
+        if self.files.is_empty() {
+            // Only where nobody else has something in it.
+            let _ = fs::remove_dir(&self.directory);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_spools_share_a_directory() {
+        let directory =
+            std::env::temp_dir().join(format!("breakfall-spools-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        let mut spools = [Spool::at(directory.clone()), Spool::at(directory.clone())];
+        for (spool, id) in spools.iter_mut().zip([1, 2]) {
+            spool.push(&Batch { id: vec![id], lost: 1, ..Batch::default() }).unwrap();
+        }
+        let firsts = spools.each_mut().map(|spool| spool.first().unwrap().id);
+        assert_eq!(firsts, [[1], [2]]);
+        fs::remove_dir_all(directory).unwrap();
+    }
 
     #[test]
     fn batches_come_back_in_order_also_to_the_next_process() {
@@ -127,6 +144,6 @@ mod tests {
         assert_eq!(again.first().unwrap().id, [2]);
         again.forget_first();
         assert!(again.first().is_none() && again.is_empty());
-        fs::remove_dir_all(directory).unwrap();
+        assert!(!directory.exists());
     }
 }

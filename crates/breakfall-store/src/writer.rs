@@ -26,7 +26,7 @@ const HELD: usize = 16_000;
 
 /// How long a database that is away is left alone.
 const AGAIN: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(30);
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// How long a database may take, and how long when the process ends.
 const WRITING: Duration = Duration::from_secs(10);

@@ -1,0 +1,94 @@
+//! A million failures into a SQLite file, as fast as they come: how many a second, in how much
+//! memory, and whether every one of them is counted.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal")]
+
+use std::time::{Duration, Instant, SystemTime};
+
+use breakfall::{Call, Effect, Guard, Record, Sink};
+use breakfall_store::{Keep, Store};
+use breakfall_test::{Recorder, Script};
+
+const FAILURES: u64 = 1_000_000;
+const TOOLS: usize = 40;
+const RUNS: usize = 1_000;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(bench());
+}
+
+async fn bench() {
+    // Cargo gives benches arguments of its own.
+    let file = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let file = file.unwrap_or_else(|| {
+        std::env::temp_dir().join("breakfall-million.db").to_str().unwrap().to_owned()
+    });
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{file}{suffix}"));
+    }
+    let mut records = records().await;
+    let before = peak();
+    let began = Instant::now();
+    let keeper = Store::keeper(&file, "bench", Keep::default()).unwrap();
+    for number in 0..FAILURES {
+        let place = usize::try_from(number).unwrap() % records.len();
+        // Everything within a day, so that there are hours to tell apart.
+        records[place].started = SystemTime::now() - Duration::from_secs(number % 86_000);
+        keeper.take(&records[place]);
+    }
+    let taken = began.elapsed();
+    keeper.end();
+    let took = began.elapsed();
+    let keeping = keeper.keeping();
+    let store = Store::open(&file).await.unwrap();
+    let groups = store.groups(0, i64::MAX / 2).await.unwrap();
+    let counted: u64 = groups.iter().map(|group| group.all).sum();
+    store.close().await;
+    assert_eq!((counted, keeping.lost), (FAILURES, 0), "every failure is counted");
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    let rate = |took: Duration| FAILURES as f64 / took.as_secs_f64();
+    println!("| {FAILURES} failures into SQLite | |\n|---|---:|");
+    println!("| taken off the path of calls, a second | {:.0} |", rate(taken));
+    println!("| written, a second | {:.0} |", rate(took));
+    println!("| counted | {counted} |");
+    println!("| groups | {} |", groups.len());
+    println!("| memory that it took at most | {} MiB |", (peak() - before) >> 10);
+    let bytes = std::fs::metadata(&file).unwrap().len();
+    println!("| the file | {} MiB |", bytes >> 20);
+}
+
+/// What a guard recorded of tools that fail in several ways, each in many runs.
+async fn records() -> Vec<Record> {
+    let errors = [
+        "No such file or directory: '/home/ann/notes.txt'",
+        "EACCES: permission denied, open '/etc/shadow'",
+        "fatal: a branch named 'main' already exists",
+        "process exited with exit status 2 after 1.25 s",
+        "ValueError: 17 is not a month",
+    ];
+    let recorder = Recorder::new();
+    let tools = (0..TOOLS).map(|number| {
+        let script = Script::new(format!("tool_{number}")).effect(Effect::Once);
+        errors.iter().fold(script, |script, error| script.errs(*error)).tool().upstream("server")
+    });
+    let guard = Guard::builder().tools(tools).sink(recorder.sink()).build().unwrap();
+    for number in 0..TOOLS * errors.len() {
+        let call = Call::new(number.to_string(), format!("tool_{}", number % TOOLS), "{}");
+        guard.handle(call.in_run(format!("run {number}"))).await;
+    }
+    let whole = recorder.records();
+    (0..RUNS * 5)
+        .map(|number| {
+            let mut record = whole[number % whole.len()].clone();
+            record.run = Some(format!("run {}", number % RUNS).into());
+            record
+        })
+        .collect()
+}
+
+/// The most memory that this process has had, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
