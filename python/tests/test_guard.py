@@ -6,8 +6,10 @@ import asyncio
 import datetime
 import enum
 import errno
+import functools
 import threading
 import time
+from typing import Annotated
 
 import pydantic
 import pytest
@@ -192,6 +194,39 @@ def test_takes_more_arguments_where_the_function_does(guard):
         return f"{first} {more}"
 
     assert guard.call("any_of", {"first": 1, "second": 2}).text == "1 {'second': 2}"
+
+
+def test_methods_partial_applications_and_objects_are_functions(guard):
+    class Shop:
+        def price(self, item: str, count: Annotated[int, pydantic.Field(gt=0)] = 1) -> str:
+            """Tells the price."""
+            return f"{count} {item}"
+
+        async def __call__(self, item: str) -> str:
+            return f"called {item}"
+
+    guard.tool(Shop().price)
+    guard.tool(name="tea")(functools.partial(Shop().price, "tea"))
+    guard.tool(name="shop")(Shop())
+    assert guard.call("price", {"item": "tea", "count": 2}).text == "2 tea"
+    assert guard.call("price", {"item": "tea", "count": 0}).kind == "invalid_arguments"
+    assert guard.call("tea", {}).text == "1 tea"
+    assert guard.call("shop", {"item": "tea"}).text == "called tea"
+    with pytest.raises(TypeError, match="has no name"):
+        guard.tool(Shop())
+
+
+def test_two_tools_of_one_name_are_refused(guard):
+    def one() -> str:
+        """One."""
+        return "1"
+
+    guard.tool(one)
+    with pytest.raises(ValueError, match="two tools called `one`"):
+        guard.tool(one)
+    guard.call("one", {})
+    with pytest.raises(ValueError, match="one"):
+        guard.tool(one)
 
 
 def test_a_function_with_positional_arguments_only_is_refused(guard):

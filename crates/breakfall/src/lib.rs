@@ -65,6 +65,8 @@ pub mod guides {
     pub mod holding_out {}
     #[doc = include_str!("../../../docs/mcp.md")]
     pub mod mcp {}
+    #[doc = include_str!("../../../docs/python.md")]
+    pub mod python {}
 }
 
 pub use breakfall_macros::tool;

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 from . import _breakfall
 from ._breakfall import Reply
 from ._failure import Failure
-from ._schema import Signature
+from ._schema import Signature, is_async
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -168,7 +168,9 @@ class Guard:
                 timeout=timeout,
                 attempts=attempts,
             )
-        name = name or function.__name__
+        name = name or getattr(function, "__name__", None)
+        if name is None:
+            raise TypeError(f"{function!r} has no name: say `name=`")
         if description is None:
             description = inspect.getdoc(function) or ""
         if schema is None:
@@ -177,13 +179,13 @@ class Guard:
             called = _called(function, signature.values)
         else:
             called = _called(function, dict)
-        is_async = inspect.iscoroutinefunction(function)
+        waits = is_async(function)
         self.add(
             name,
             description,
             schema,
-            None if is_async else called,
-            called if is_async else None,
+            None if waits else called,
+            called if waits else None,
             effect=effect,
             timeout=timeout,
             attempts=attempts,
@@ -208,6 +210,8 @@ class Guard:
         has_policy = timeout is not ... or attempts is not None
         with self._building:
             if self._core is None:
+                if any(waiting[0] == name for waiting in self._waiting):
+                    raise ValueError(f"there are two tools called `{name}`")
                 if has_policy:
                     seconds = None if timeout is ... else (timeout or 0.0)
                     self._options["policies"].append((name, seconds, attempts))

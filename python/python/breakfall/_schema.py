@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, get_origin, get_type_hints
@@ -19,7 +20,7 @@ class Signature:
     """What a function accepts."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        hints = get_type_hints(function, include_extras=True)
+        hints = get_type_hints(_written(function), include_extras=True)
         fields: dict[str, Any] = {}
         aliases: dict[str, str] = {}
         takes_more = False
@@ -73,6 +74,18 @@ class Signature:
             if own in self._names
         }
         return {**given, **(checked.model_extra or {})}
+
+
+def _written(function: Callable[..., Any]) -> Any:
+    """The function as it was written: below partial applications, and of objects that are called."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to wait for."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_written(function))
 
 
 def refusal(error: pydantic.ValidationError, hidden: frozenset[str] = frozenset()) -> Failure:

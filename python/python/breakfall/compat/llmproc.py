@@ -13,7 +13,7 @@ from typing import Any
 
 from .._breakfall import Output
 from .._guard import Guard
-from .._schema import Signature
+from .._schema import Signature, is_async
 from .._values import text
 
 __all__ = ["ToolManager", "ToolRegistry", "ToolResult", "register_tool"]
@@ -99,14 +99,14 @@ class ToolRegistry:
         definition = dict(definition or _described(handler, name))
         definition["name"] = name
         schema = definition.setdefault("input_schema", {"type": "object"})
-        is_async = inspect.iscoroutinefunction(handler)
-        called = _acalled(handler) if is_async else _called(handler)
+        waits = is_async(handler)
+        called = _acalled(handler) if waits else _called(handler)
         self.guard.add(
             name,
             definition.get("description") or "",
             schema,
-            None if is_async else called,
-            called if is_async else None,
+            None if waits else called,
+            called if waits else None,
         )
         self.tool_handlers[name] = handler
         self._definitions[name] = definition
