@@ -563,22 +563,23 @@ def test_two_hundred_threads_are_all_answered(guard):
     assert guard.summary() == {"double:LookupError": 100}
 
 
-def test_functions_that_wait_hold_up_no_thread_of_the_interpreter(guard):
-    """The interpreter is free while the guard waits."""
+def test_the_interpreter_is_free_while_the_guard_waits(guard):
+    begun, released = threading.Event(), threading.Event()
 
     @guard.tool
-    def wait() -> str:
+    def wait() -> bool:
         """Waits."""
-        time.sleep(0.2)
-        return ""
+        begun.set()
+        return released.wait(20)
 
-    turns = []
-    waiting = threading.Thread(target=lambda: guard.call("wait", {}))
+    replies = []
+    waiting = threading.Thread(target=lambda: replies.append(guard.call("wait", {})))
     waiting.start()
-    while waiting.is_alive():
-        turns.append(1)
-        time.sleep(0.001)
-    assert len(turns) > 10
+    assert begun.wait(20)
+    # Who holds the interpreter while he waits would never let this be done.
+    released.set()
+    waiting.join()
+    assert replies[0].value is True
 
 
 def test_tools_are_switched_off_and_on(guard):

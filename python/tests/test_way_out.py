@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -111,28 +110,29 @@ def test_a_batch_is_done_before_an_interrupt_goes_on(guard):
 
 def test_a_cancelled_caller_takes_its_coroutine_along():
     guard = Guard(store=False)
-    ended = []
-
-    @guard.tool
-    async def hang() -> str:
-        """Hangs."""
-        try:
-            await asyncio.sleep(30)
-        except asyncio.CancelledError:
-            ended.append("cancelled")
-            raise
-        return ""
 
     async def main():
+        begun, ended = asyncio.Event(), asyncio.Event()
+
+        @guard.tool
+        async def hang() -> str:
+            """Hangs."""
+            begun.set()
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                ended.set()
+                raise
+            return ""
+
         waiting = asyncio.create_task(guard.acall("hang", {}))
-        await asyncio.sleep(0.05)
+        await begun.wait()
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(ended.wait(), 20)
 
     asyncio.run(main())
-    assert ended == ["cancelled"]
     assert guard.counts()["abandoned"] == 1
 
 
@@ -286,7 +286,6 @@ except KeyboardInterrupt:
 """
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "hangs\n"
-    time.sleep(0.1)
     child.send_signal(signal.SIGINT)
     assert child.stdout.readline() == "interrupted 1\n"
     assert child.wait(30) == 0
