@@ -32,8 +32,9 @@ async fn bench() {
     let keeper = Store::keeper(&file, "bench", Keep::default()).unwrap();
     for number in 0..FAILURES {
         let place = usize::try_from(number).unwrap() % records.len();
-        // Everything within a day, so that there are hours to tell apart.
-        records[place].started = SystemTime::now() - Duration::from_secs(number % 86_000);
+        // A day, hour by hour, so that there are hours to tell apart.
+        let hours = 23 - number / FAILURES.div_ceil(24);
+        records[place].started = SystemTime::now() - Duration::from_hours(hours);
         keeper.take(&records[place]);
     }
     let taken = began.elapsed();

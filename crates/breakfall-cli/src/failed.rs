@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::process::ExitCode;
 
 /// A command that failed: what, why, and what to do.
 #[derive(Debug)]
@@ -11,16 +12,17 @@ pub(crate) struct Failed {
     what: Option<String>,
     cause: Option<Box<dyn Error + Send + Sync>>,
     hint: Option<&'static str>,
+    status: u8,
 }
 
 impl Failed {
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self { what: Some(what.into()), cause: None, hint: None }
+        Self { what: Some(what.into()), cause: None, hint: None, status: 1 }
     }
 
     /// All that is to be said was printed.
     pub(crate) fn silently() -> Self {
-        Self { what: None, cause: None, hint: None }
+        Self { what: None, cause: None, hint: None, status: 1 }
     }
 
     /// An error with its causes.
@@ -40,6 +42,16 @@ impl Failed {
     pub(crate) fn hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);
         self
+    }
+
+    /// Ends the program with another exit status.
+    pub(crate) fn status(mut self, status: u8) -> Self {
+        self.status = status;
+        self
+    }
+
+    pub(crate) fn exit(&self) -> ExitCode {
+        ExitCode::from(self.status)
     }
 
     pub(crate) fn is_closed_pipe(&self) -> bool {

@@ -1,12 +1,12 @@
-//! `breakfall guard`: stands between an MCP client and its servers. `breakfall tools` and
-//! `breakfall call` try what it would do.
+//! `breakfall guard`: stands between an MCP client and its servers. `breakfall call` tries what it
+//! would do.
 
 use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use breakfall::{Call, Config, Effect, Entry, GuardBuilder};
+use breakfall::{Call, Config, Entry, GuardBuilder};
 use breakfall_mcp::{
     Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stdin, stdout,
 };
@@ -15,6 +15,7 @@ use clap::Args;
 use crate::failed::Failed;
 use crate::kept::Kept;
 use crate::settings::Settings;
+use crate::telemetry::Telemetry;
 
 /// The hidden command that the guard starts beside itself.
 pub(crate) const WATCHDOG: &str = "__watchdog";
@@ -50,12 +51,6 @@ pub(crate) struct GuardArgs {
 }
 
 #[derive(Args)]
-pub(crate) struct ToolsArgs {
-    #[command(flatten)]
-    guarded: Guarded,
-}
-
-#[derive(Args)]
 pub(crate) struct CallArgs {
     /// The tool
     tool: String,
@@ -82,41 +77,18 @@ impl GuardArgs {
         match self.listen.or_else(|| by_a_person.then(free_port)) {
             Some(address) => self.guarded.listen(address, recorder),
             None => {
-                let (servers, guard, _kept) = self.guarded.resolve()?;
-                let servers = Servers { recorder, ..servers };
+                let config = self.guarded.config()?;
+                let servers = Servers { recorder, ..self.guarded.servers(&config)? };
+                let (guard, _kept) = Guarded::guard(&config, &servers)?;
+                let telemetry = Telemetry::start(&config, &servers.servers)?;
+                let guard = telemetry.watch(guard);
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
-                block_on(serve)?.map_err(stopped)
+                let served = block_on(serve);
+                telemetry.end();
+                served?.map_err(stopped)
             }
         }
-    }
-}
-
-impl ToolsArgs {
-    /// Lists the tools, and what is wrong with servers that list none.
-    pub(crate) fn run(self) -> Result<(), Failed> {
-        let (servers, guard, _kept) = self.guarded.resolve()?;
-        block_on(async {
-            let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
-            for spec in session.tools().await {
-                let effect = match spec.effect {
-                    Effect::ReadOnly => "read only",
-                    Effect::Idempotent => "idempotent",
-                    Effect::Once => "once",
-                };
-                let about = spec.description.lines().next().unwrap_or_default();
-                say!("{:32} {effect:10} {}", spec.name, shortened(about));
-            }
-            let mut down = Vec::new();
-            for (key, health) in session.upstreams() {
-                if !health.is_up {
-                    let why = health.why.unwrap_or_else(|| "it is still starting".to_owned());
-                    down.push(format!("`{key}` is not there: {}", redacted(&why)));
-                }
-            }
-            session.end().await;
-            if down.is_empty() { Ok(()) } else { Err(Failed::new(down.join("\n"))) }
-        })?
     }
 }
 
@@ -187,9 +159,10 @@ impl Guarded {
         let own = own(&servers)?;
         // One for all clients: each has a guard of its own.
         let kept = Kept::configured(&config)?;
+        let telemetry = Telemetry::start(&config, &servers.servers)?;
         let guard = {
-            let (servers, kept) = (servers.clone(), kept.clone());
-            move || kept.by(servers.guard(&config).tools(own.clone()))
+            let (servers, kept, telemetry) = (servers.clone(), kept.clone(), telemetry.clone());
+            move || telemetry.watch(kept.by(servers.guard(&config).tools(own.clone())))
         };
         // Whatever could be wrong is told now, not when the first client comes.
         guard().build().map_err(|error| stopped(error.into()))?;
@@ -197,7 +170,7 @@ impl Guarded {
             servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
         let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
         let has_token = token.is_some();
-        block_on(async {
+        let served = block_on(async {
             let front = Front::listen(address, token, servers, guard, watchdog());
             let front = front.await.map_err(|error| match error {
                 Error::Open { .. } => Failed::new(error.to_string())
@@ -206,12 +179,14 @@ impl Guarded {
             })?;
             welcome(&front.url(), &names, has_token);
             front.serve(told_to_end()).await.map_err(stopped)
-        })?
+        });
+        telemetry.end();
+        served?
     }
 }
 
 /// Tools for a machine without any server.
-fn own(servers: &Servers) -> Result<Vec<Entry>, Failed> {
+pub(crate) fn own(servers: &Servers) -> Result<Vec<Entry>, Failed> {
     if !servers.servers.is_empty() {
         return Ok(Vec::new());
     }
@@ -294,11 +269,6 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
 
 pub(crate) fn stopped(error: Error) -> Failed {
     Failed::new("the guard stopped").because(error)
-}
-
-fn shortened(text: &str) -> String {
-    let short: String = text.chars().take(80).collect();
-    if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
 /// What a server wrote may hold a secret, on a terminal too.

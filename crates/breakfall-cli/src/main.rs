@@ -11,13 +11,24 @@ macro_rules! say {
 
 mod config;
 mod doctor;
+mod errors;
 mod explain;
 mod failed;
+mod gate;
 mod guard;
 mod kept;
 mod lines;
+mod numbers;
+mod period;
+mod place;
 mod redact;
+mod report;
 mod settings;
+#[cfg(test)]
+mod specimen;
+mod telemetry;
+mod terminal;
+mod tools;
 mod wrap;
 
 use std::process::ExitCode;
@@ -39,8 +50,12 @@ enum Command {
     Explain(explain::Explain),
     /// Guard MCP servers for the client that started this program
     Guard(guard::GuardArgs),
-    /// List the tools of MCP servers
-    Tools(guard::ToolsArgs),
+    /// Show what failed, in groups
+    Errors(errors::Errors),
+    /// List the tools of MCP servers, and how their calls went
+    Tools(tools::ToolsArgs),
+    /// Tell how calls went, as Markdown, JSON or one page of HTML
+    Report(report::ReportArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
     /// Check the configuration, start each server, list its tools, and tell what is wrong
@@ -61,6 +76,8 @@ fn main() -> ExitCode {
         Command::Explain(explain) => explain.run(),
         Command::Redact(redact) => redact.run(),
         Command::Guard(guard) => guard.run(),
+        Command::Errors(errors) => errors.run(),
+        Command::Report(report) => report.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
         Command::Doctor(doctor) => doctor.run(),
@@ -77,7 +94,7 @@ fn main() -> ExitCode {
         Err(failed) if failed.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failed) => {
             eprint!("{failed}");
-            ExitCode::FAILURE
+            failed.exit()
         }
     }
 }

@@ -18,6 +18,7 @@
 //! | `stream`, `events` | what goes to a client | what it can take up again where it broke off |
 //! | `front`, `stream`, `events` | HTTP requests | the same, each with its answer and what belongs to it |
 //! | `era`, `headers`, `origin` | a request | which era it speaks, what its headers must say, where its answer goes |
+//! | `trace` | `_meta` | where a request stands in a trace, and back |
 //! | `record` | what passes | files |
 //! | `builtin` | a directory | tools that read it, for a machine without servers |
 //! | `servers` | the configuration that clients have | descriptions of servers |
@@ -39,6 +40,7 @@ mod session;
 mod stdio;
 mod stream;
 mod tools;
+mod trace;
 mod upstream;
 mod watchdog;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use breakfall::{
     Checking, Config, ConfiguredUpstream, Guard, GuardBuilder, Policy, Reach as Configured,
-    UnknownTool,
+    UnknownTool, filled, secret_in_header,
 };
 use serde::Deserialize;
 
@@ -244,13 +244,8 @@ impl Address {
     }
 
     fn secrets(&self) -> Vec<&str> {
-        // "Bearer x": what is behind the first word is the secret, the word is none.
-        let secret = |value| match str::split_once(value, ' ') {
-            Some((how, shown)) if how.bytes().all(|it| it.is_ascii_alphabetic()) => shown,
-            _ => value,
-        };
-        let secrets = self.headers.iter().filter(|(name, value)| is_secret(name, value));
-        secrets.map(|(_, value)| secret(value.as_str())).collect()
+        let secrets = self.headers.iter().filter_map(|(name, value)| secret_in_header(name, value));
+        secrets.collect()
     }
 
     /// The secrets as they stand in a text and within JSON. Very short ones would tear every text
@@ -265,46 +260,6 @@ impl Address {
         all.dedup();
         all
     }
-}
-
-/// Whether a header holds a secret: by its name, or because nobody writes so long a value by hand.
-/// One that says `main` must not take every `main` out of what tools return.
-fn is_secret(name: &str, value: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let marks = ["auth", "cookie", "key", "token", "secret", "password", "credential", "session"];
-    marks.iter().any(|mark| name.contains(mark)) || value.len() >= 20
-}
-
-/// A text with the values of variables in the places of `${NAME}`, `${env:NAME}` and
-/// `${NAME:-otherwise}`; and the first that is not set.
-fn filled(text: &str) -> (String, Option<String>) {
-    let (mut whole, mut missing) = (String::new(), None);
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        whole.push_str(before);
-        let Some((name, behind)) = after.split_once('}') else {
-            whole.push_str("${");
-            rest = after;
-            continue;
-        };
-        let (known, otherwise) = match name.split_once(":-") {
-            Some((name, otherwise)) => (name, Some(otherwise.to_owned())),
-            None => (name, None),
-        };
-        let known = known.strip_prefix("env:").unwrap_or(known);
-        match std::env::var(known).ok().or(otherwise) {
-            Some(value) => whole.push_str(&value),
-            None => {
-                missing.get_or_insert_with(|| known.to_owned());
-                whole.push_str("${");
-                whole.push_str(name);
-                whole.push('}');
-            }
-        }
-        rest = behind;
-    }
-    whole.push_str(rest);
-    (whole, missing)
 }
 
 #[cfg(test)]
@@ -337,12 +292,5 @@ mod tests {
             let error = Servers::from_json(text, "a.json").unwrap_err().to_string();
             assert!(error.starts_with("a.json: ") && error.contains(words), "{error}");
         }
-    }
-
-    #[test]
-    fn variables_are_filled_in_and_what_is_not_set_stays() {
-        assert_eq!(filled("a ${NO_SUCH:-b} ${").0, "a b ${");
-        assert_eq!(filled("${env:NO_SUCH}"), ("${env:NO_SUCH}".into(), Some("NO_SUCH".into())));
-        assert!(filled("${PATH}").1.is_none());
     }
 }

@@ -22,6 +22,7 @@ use crate::fields::{Fields, raw};
 use crate::message::{Answer, Message, answer, notification};
 use crate::origin::Origin;
 use crate::tools::{self, Request};
+use crate::trace;
 use crate::upstream::{Event, Lost, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
@@ -214,8 +215,10 @@ impl Session {
         fields.remove("arguments");
         let continued = |name: &&str| fields.get(name).is_some();
         let is_continued = ["requestState", "inputResponses"].iter().any(continued);
+        let trace = if self.guard.traces() { trace::of(&fields) } else { None };
         let request = Request { fields, origin: Arc::clone(origin) };
         let mut call = Call::new(origin.id.get(), &tool, arguments).with(request);
+        call.trace = trace.map(Box::new);
         call.run = origin.run.clone();
         if let Some(lost) = self.not_there(&tool).await {
             let reply = self.guard.refuse(call, tools::failure(lost));

@@ -15,6 +15,7 @@ use crate::fields::{Fields, raw};
 use crate::headers::Parameter;
 use crate::message::Answer;
 use crate::origin::Origin;
+use crate::trace;
 use crate::upstream::{Lost, Upstream};
 
 /// A tool as a server describes it.
@@ -126,6 +127,9 @@ impl Tool for Relay {
             let mut fields = request.map(|request| request.fields.clone()).unwrap_or_default();
             let origin = request.map(|request| &request.origin);
             fields.set("name", raw(&self.name));
+            if let Some(trace) = context.trace {
+                trace::pass_on(&mut fields, trace);
+            }
             let text = arguments.text().filter(|text| !text.trim().is_empty());
             let written = text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
             fields.set("arguments", written.unwrap_or_else(|| raw(arguments.value())));

@@ -69,10 +69,7 @@ impl Backend {
     pub(crate) async fn open(place: &Place) -> Result<Self, Error> {
         let backend = match place {
             Place::File(file) => Self::Sqlite(file_for_writing(file).await?),
-            Place::Postgres(url) => {
-                let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(CONNECTING);
-                Self::Postgres(pool.connect(url).await.map_err(Error::of("connecting"))?)
-            }
+            Place::Postgres(url) => connected(url).await?,
         };
         let sql = AssertSqlSafe(backend.tables(FIRST)).into_sql_str();
         let first = Migration::new(1, "the first tables".into(), MigrationType::Simple, sql, false);
@@ -81,7 +78,7 @@ impl Backend {
         Ok(backend)
     }
 
-    /// Opens a file that is there, to read it.
+    /// Opens a database that is there, to read it: nothing is made.
     pub(crate) async fn open_to_read(place: &Place) -> Result<Self, Error> {
         match place {
             Place::File(file) => {
@@ -91,7 +88,7 @@ impl Backend {
                     pool.connect_with(options).await.map_err(Error::of("opening the file"))?;
                 Ok(Self::Sqlite(pool))
             }
-            Place::Postgres(_) => Self::open(place).await,
+            Place::Postgres(url) => connected(url).await,
         }
     }
 
@@ -119,6 +116,12 @@ impl Backend {
     pub(crate) async fn close(&self) {
         on!(self, pool => pool.close().await);
     }
+}
+
+async fn connected(url: &str) -> Result<Backend, Error> {
+    let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(CONNECTING);
+    let pool = pool.connect(url).await.map_err(Error::of("connecting"))?;
+    Ok(Backend::Postgres(pool))
 }
 
 async fn file_for_writing(file: &Path) -> Result<SqlitePool, Error> {

@@ -13,7 +13,7 @@ const LONGEST: usize = 200;
 /// A message with numbers, ids, paths, addresses and quoted text masked.
 pub(crate) fn template(message: &str) -> String {
     let read = &message[..message.floor_char_boundary(READ)];
-    let mut words: Vec<&str> = Vec::new();
+    let mut words = Words::default();
     let mut quote = None;
     for word in read.split_whitespace() {
         let mark = word.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`' | '“' | '«'));
@@ -29,27 +29,50 @@ pub(crate) fn template(message: &str) -> String {
                 if !inside.contains(closing) {
                     quote = Some(closing);
                 }
-                words.push("“…”");
+                words.put("", Some("“…”"), "");
             }
-            (None, None) => words.push(masked(word)),
+            (None, None) => {
+                let bare = word.trim_start_matches(['(', '[']);
+                let (before, bare) = (&word[..word.len() - bare.len()], bare);
+                let inner = bare.trim_end_matches([':', ',', '.', ';', ')', ']']);
+                match mask(inner) {
+                    Some(stands) => words.put(before, Some(stands), &bare[inner.len()..]),
+                    None => words.put(word, None, ""),
+                }
+            }
         }
     }
-    let mut template = String::new();
-    for word in words {
+    words.template
+}
+
+/// A template in the making.
+#[derive(Default)]
+struct Words {
+    template: String,
+    last: Option<&'static str>,
+    is_full: bool,
+}
+
+impl Words {
+    /// Adds a word, or what stands for it between what stands around it.
+    fn put(&mut self, before: &str, mask: Option<&'static str>, after: &str) {
+        let repeats = mask.is_some() && mask == self.last;
+        self.last = mask;
         // What is masked twice in a row says nothing more.
-        if template.ends_with(word) && matches!(word, "#" | "…" | "“…”") {
-            continue;
+        if self.is_full || repeats {
+            return;
         }
-        if template.len() + word.len() + 1 > LONGEST {
-            template.push('…');
-            break;
+        let mask = mask.unwrap_or_default();
+        if self.template.len() + before.len() + mask.len() + after.len() + 1 > LONGEST {
+            self.template.push('…');
+            self.is_full = true;
+            return;
         }
-        if !template.is_empty() {
-            template.push(' ');
+        if !self.template.is_empty() {
+            self.template.push(' ');
         }
-        template.push_str(word);
+        self.template.extend([before, mask, after]);
     }
-    template
 }
 
 fn closing(mark: char) -> char {
@@ -60,19 +83,17 @@ fn closing(mark: char) -> char {
     }
 }
 
-/// A word, or what stands for words of its sort.
-fn masked(word: &str) -> &str {
-    let bare = word.trim_end_matches([':', ',', '.', ';', ')', ']']).trim_start_matches(['(', '[']);
-    let has = |test: fn(char) -> bool| bare.chars().any(test);
-    let is_path = bare.contains('/') || bare.contains('\\') || bare.contains("://");
-    let is_address = bare.contains('@') && bare.contains('.');
-    let is_hex = bare.len() >= 8 && bare.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+/// What stands for words of this sort; nothing for a word that says something.
+fn mask(word: &str) -> Option<&'static str> {
+    let is_path = word.contains('/') || word.contains('\\');
+    let is_address = word.contains('@') && word.contains('.');
+    let is_hex = word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     if is_path || is_address {
-        "…"
-    } else if has(|c| c.is_ascii_digit()) || is_hex {
-        "#"
+        Some("…")
+    } else if word.chars().any(|c| c.is_ascii_digit()) || is_hex {
+        Some("#")
     } else {
-        bare
+        None
     }
 }
 
@@ -94,11 +115,12 @@ mod tests {
     #[test]
     fn what_differs_from_call_to_call_is_masked() {
         for (message, is) in [
-            ("no such file: /tmp/a.txt", "no such file …"),
-            ("took 30ms, gave up after 3 attempts", "took # gave up after # attempts"),
+            ("no such file: /tmp/a.txt", "no such file: …"),
+            ("took 30ms, gave up after 3 attempts", "took #, gave up after # attempts"),
             ("key 'another one' is missing", "key “…” is missing"),
             ("user bob@example.com at https://x.y/z", "user … at …"),
             ("id 4f2a11bc-deadbeef is gone", "id # is gone"),
+            ("waited (2 attempts), lines 1, 2, 3.", "waited (# attempts), lines #,"),
             ("", ""),
         ] {
             assert_eq!(template(message), is);

@@ -26,5 +26,8 @@ mod writer;
 pub use error::Error;
 pub use keeper::{Keeper, Keeping};
 pub use place::default_file;
-pub use read::{Breaker, Group, Recovery, Sample, State, Store, ToolRow};
+pub use read::{
+    Breaker, Group, Groups, Known, Moment, Recovery, Sample, Sort, State, Store, Tail, Timeline,
+    ToolRow, Wanted,
+};
 pub use sweep::Keep;

@@ -1,7 +1,13 @@
 //! What is kept, read again.
 
 mod breakers;
+mod called;
+mod group;
 mod groups;
+#[cfg(test)]
+mod plans;
+mod tail;
+mod timeline;
 mod tools;
 
 use breakfall::{Config, ConfiguredStore};
@@ -9,7 +15,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakers::Breaker;
-pub use groups::{Group, Recovery, State};
+pub use group::{Group, Recovery, State};
+pub use groups::{Groups, Known, Sort, Wanted};
+pub use tail::Tail;
+pub use timeline::{Moment, Timeline};
 pub use tools::ToolRow;
 
 use crate::backend::{Backend, Place, on};
@@ -56,6 +65,27 @@ impl Store {
     pub async fn open(place: &str) -> Result<Self, Error> {
         let backend = Backend::open_to_read(&Place::parse(place)?).await?;
         Ok(Self { backend })
+    }
+
+    /// Opens a database to read it, where anything was kept in it yet.
+    pub async fn find(place: &str) -> Result<Option<Self>, Error> {
+        let place = Place::parse(place)?;
+        if let Place::File(file) = &place
+            && !file.try_exists().unwrap_or(true)
+        {
+            return Ok(None);
+        }
+        let backend = Backend::open_to_read(&place).await?;
+        let tables = match &backend {
+            Backend::Sqlite(_) => TABLES,
+            Backend::Postgres(_) => TABLES_OF_POSTGRES,
+        };
+        let found = on!(&backend, pool => sqlx::query(tables)
+            .fetch_optional(pool)
+            .await
+            .map_err(Error::of("looking for tables"))?
+            .is_some());
+        Ok(found.then_some(Self { backend }))
     }
 
     /// Keeps records in a database that need not be there yet.
@@ -145,6 +175,13 @@ fn place_of(store: &ConfiguredStore) -> Option<String> {
 }
 
 type SampleRow = (i64, i64, String, Option<String>, String, String, String, String, i64, String);
+
+/// The table that is made last.
+const TABLES: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'facts'";
+
+const TABLES_OF_POSTGRES: &str = "\
+SELECT 1 FROM information_schema.tables
+WHERE table_schema = current_schema() AND table_name = 'facts'";
 
 const SAMPLES: &str = "\
 SELECT at, took, node, run, call, upstream, tool, ending, attempts, body FROM records

@@ -63,14 +63,15 @@ impl Row {
         let upstream = plain(record.upstream.as_deref().unwrap_or_default());
         let tool = plain(&record.tool);
         let failure = record.failure.as_ref().map(|failure| {
-            let template = plain(&template(&failure.message));
+            // What the model was told changes when it is told again: it is shown, and names nothing.
+            let masked = plain(&template(&failure.message));
             let kind = failure.kind.name();
             let counted = counted(kind, &tool);
             Failed {
                 kind: kind.to_owned(),
                 reference: failure.reference.to_string(),
-                fingerprint: fingerprint(&upstream, counted, kind, &template),
-                template,
+                fingerprint: fingerprint(&upstream, counted, kind, &masked),
+                template: if masked.is_empty() { plain(&template(told(record))) } else { masked },
             }
         });
         let at = record.started.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -89,7 +90,7 @@ impl Row {
                 .iter()
                 .map(|(whose, turned)| turn(*whose, turned, ended))
                 .collect(),
-            ending: ending(record.ending).to_owned(),
+            ending: record.ending.name().to_owned(),
             attempts: i64::from(record.attempts),
             body: body(record).to_string(),
             failure,
@@ -103,8 +104,15 @@ impl Row {
     }
 
     pub(crate) fn succeeded(&self) -> bool {
-        self.ending == ending(Ending::Succeeded)
+        self.ending == Ending::Succeeded.name()
     }
+}
+
+/// The fact that the model was told, without the tool, which the group names already.
+fn told(record: &Record) -> &str {
+    let fact = record.told.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
+    let of_tool = fact.strip_prefix('`').and_then(|fact| fact.strip_prefix(&record.tool));
+    of_tool.and_then(|fact| fact.strip_prefix("` ")).unwrap_or(fact)
 }
 
 /// What every name that is no tool counts for.
@@ -140,16 +148,6 @@ fn turn(whose: Whose, turned: &Turned, at: i64) -> Turn {
     Turn { whole_upstream, until: Some(at.saturating_add(millis(trip.open_for))), why }
 }
 
-pub(crate) fn ending(ending: Ending) -> &'static str {
-    match ending {
-        Ending::Succeeded => "succeeded",
-        Ending::Partial => "partial",
-        Ending::Substituted => "substituted",
-        Ending::Failed => "failed",
-        Ending::Abandoned => "abandoned",
-    }
-}
-
 /// What is shown of a single call, beside what can be searched for.
 fn body(record: &Record) -> Value {
     let mut body = json!({});
@@ -166,7 +164,7 @@ fn body(record: &Record) -> Value {
         put("error_type", json!(failure.error_type));
         put("resource", json!(failure.resource));
         put("status", json!(failure.status));
-        put("disposition", json!(format!("{:?}", failure.disposition).to_lowercase()));
+        put("disposition", json!(failure.disposition.name()));
         put("causes", json!(failure.chain));
         put("backtrace", json!(failure.backtrace));
         put("may_have_taken_effect", json!(failure.may_have_taken_effect.then_some(true)));

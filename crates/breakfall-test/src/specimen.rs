@@ -80,7 +80,8 @@ pub async fn specimen(preset: Preset, kind: FailureKind) -> Reply {
 
 async fn answer(guard: GuardBuilder, call: Call) -> Reply {
     match guard.build() {
-        Ok(guard) => guard.handle(call).await,
+        // Boxed: with the guard itself it would be a large future.
+        Ok(guard) => Box::pin(guard.handle(call)).await,
         Err(error) => panic!("{error}"),
     }
 }

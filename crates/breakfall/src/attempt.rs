@@ -141,8 +141,10 @@ async fn once(
         attempt: terms.policy.attempt_timeout,
         left: terms.left(trail).map(|left| (left, terms.policy.total_timeout)),
     };
-    trail.attempts += 1;
-    trail.under_way = Some(slot.entry.spec.effect);
+    trail.begins(began - terms.began, slot.entry.spec.effect);
+    // Boxed: most calls have none, and every future that waits for one would have room for it.
+    let own = trail.trace.as_ref().map(|trace| Box::new(trace.attempt(trail.attempts)));
+    let call = (call, own.as_deref().or(call.trace.as_deref()));
     let executed = execute(&slot.entry, arguments, call, limits, terms.stragglers).await;
     trail.under_way = None;
     trail.straggles |= executed.straggles;

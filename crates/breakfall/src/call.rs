@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::Trace;
+
 /// A call as the model made it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
@@ -19,6 +21,8 @@ pub struct Call {
     pub run: Option<Arc<str>>,
     /// What the door hands to the tool beside the arguments.
     pub attachment: Option<Attachment>,
+    /// Where the caller stands in a trace.
+    pub trace: Option<Box<Trace>>,
 }
 
 /// What a door hands to a tool beside the arguments; nobody else looks at it.
@@ -66,12 +70,19 @@ impl Call {
             arguments: arguments.into(),
             run: None,
             attachment: None,
+            trace: None,
         }
     }
 
     /// The same call with something for its tool.
     pub fn with<T: Any + Send + Sync>(mut self, attachment: T) -> Self {
         self.attachment = Some(Attachment(Arc::new(attachment)));
+        self
+    }
+
+    /// The same call in the trace of its caller.
+    pub fn traced(mut self, trace: Trace) -> Self {
+        self.trace = Some(Box::new(trace));
         self
     }
 

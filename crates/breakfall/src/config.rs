@@ -10,11 +10,13 @@ mod problem;
 mod schema;
 mod store;
 mod tables;
+mod telemetry;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod units;
 mod upstreams;
+mod variables;
 mod words;
 
 use std::collections::HashMap;
@@ -25,7 +27,9 @@ pub(crate) use policies::Policies;
 pub use problem::ConfigProblem;
 pub(crate) use problem::PROBLEMS;
 pub use store::ConfiguredStore;
+pub use telemetry::ConfiguredTelemetry;
 pub use upstreams::{ConfiguredUpstream, Reach, UnknownTool};
+pub use variables::filled;
 
 use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
 use crate::{Detail, Disposition, Error, FailureKind, Voice};

@@ -16,12 +16,17 @@ impl Dice {
     }
 
     pub(crate) fn throw(&self) -> f64 {
-        let turn = self.thrown.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        let mixed = mix(self.seed.wrapping_add(turn.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let mixed = self.draw();
         // 53 bits are what a float between 0 and 1 can hold.
         #[expect(clippy::cast_precision_loss, reason = "at most 53 bits")]
         let number = (mixed >> 11) as f64 / (1_u64 << 53) as f64;
         number
+    }
+
+    /// Any number.
+    pub(crate) fn draw(&self) -> u64 {
+        let turn = self.thrown.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        mix(self.seed.wrapping_add(turn.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 }
 
@@ -33,7 +38,7 @@ impl Default for Dice {
 }
 
 /// The last step of splitmix64.
-fn mix(mut z: u64) -> u64 {
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -117,9 +117,7 @@ impl Guard {
         let raw = raw?;
         let slot =
             self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw)))?;
-        if substitute.is_none() {
-            trail.upstream.clone_from(&slot.entry.spec.upstream);
-        }
+        trail.finds(slot.entry.spec.upstream.as_ref(), substitute.is_some());
         self.runs.admit(call, tool)?;
         let policy = self.policy(tool);
         let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;
@@ -190,6 +188,11 @@ impl Guard {
     /// What happened so far: counts and the newest failures.
     pub fn journal(&self) -> &Memory {
         &self.journal.memory
+    }
+
+    /// Whether calls are given a place in a trace.
+    pub fn traces(&self) -> bool {
+        self.journal.traces.is_some()
     }
 
     /// Records that a sink failed to take.

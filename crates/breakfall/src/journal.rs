@@ -18,9 +18,13 @@ pub use record::{Ending, Record};
 
 use crate::attempt::{Trail, panics};
 use crate::check::Tamed;
+use crate::dice::Dice;
 use crate::redact::{Redactor, bounded};
 use crate::voice::Spoken;
-use crate::{Call, RawArguments, Reply, Report};
+use crate::{Call, RawArguments, Reply, Report, Trace};
+
+/// The most bytes of arguments and of an output that a record keeps.
+const KEPT: usize = 4 << 10;
 
 /// Takes records. Called on the path of a call: hand over and return.
 pub trait Sink: Send + Sync {
@@ -33,12 +37,20 @@ pub(crate) struct Journal {
     pub(crate) memory: Memory,
     pub(crate) sinks: Vec<Arc<dyn Sink>>,
     pub(crate) keeps_arguments: bool,
+    pub(crate) keeps_outputs: bool,
+    /// Draws the ids of spans, where calls are traced.
+    pub(crate) traces: Option<Box<Dice>>,
     pub(crate) lost: AtomicU64,
 }
 
 impl Journal {
     /// Opens the record of a call. Dropped before it is closed, it is written as abandoned.
-    pub(crate) fn open(&self, call: Call, raw: &Tamed, redactor: &Redactor) -> OpenRecord<'_> {
+    pub(crate) fn open<'a>(
+        &'a self,
+        call: Call,
+        raw: &Tamed,
+        redactor: &'a Redactor,
+    ) -> OpenRecord<'a> {
         log::starts(&call);
         let arguments = self.keeps_arguments.then(|| {
             let text = match raw {
@@ -46,14 +58,17 @@ impl Journal {
                 Ok(RawArguments::Text(text)) => text.clone(),
                 Err(_) => "(nested too deeply)".to_owned(),
             };
-            redactor.clean(text, 4 << 10)
+            redactor.clean(text, KEPT)
         });
+        let own = |dice: &Dice| Box::new(Trace::under(call.trace.as_deref(), dice));
+        let trail = Trail { trace: self.traces.as_deref().map(own), ..Trail::default() };
         OpenRecord {
             journal: self,
+            redactor,
             call,
             started: Instant::now(),
             arguments,
-            trail: Trail::default(),
+            trail,
             open: true,
         }
     }
@@ -72,6 +87,7 @@ impl Journal {
 /// every record has its reply and every reply its record.
 pub(crate) struct OpenRecord<'a> {
     journal: &'a Journal,
+    redactor: &'a Redactor,
     pub(crate) call: Call,
     /// What was tried.
     pub(crate) trail: Trail,
@@ -119,10 +135,19 @@ impl OpenRecord<'_> {
         self.journal.take(&record);
     }
 
+    /// What the model got of an output, where it is kept.
+    fn output(&self, spoken: &Spoken) -> Option<String> {
+        let is_output = matches!(spoken.report, Report::Output(_));
+        let is_kept = is_output && self.journal.keeps_outputs;
+        is_kept.then(|| self.redactor.clean(spoken.text.clone(), KEPT))
+    }
+
     fn record(&mut self, ending: Ending, spoken: Option<&Spoken>) -> Record {
         let took = self.started.elapsed();
         let trail = std::mem::take(&mut self.trail);
         let failure = spoken.and_then(|spoken| spoken.report.cause());
+        let (own_attempts, substitute_upstream) =
+            trail.substitute.unwrap_or((trail.attempts, None));
         Record {
             id: self.call.id.clone(),
             run: self.call.run.clone(),
@@ -133,16 +158,22 @@ impl OpenRecord<'_> {
             upstream: trail.upstream,
             started: SystemTime::now() - took,
             took,
+            trace: trail.trace,
+            is_found: trail.is_found,
             ending,
             failure: failure.cloned(),
             substitute: spoken.and_then(|spoken| spoken.report.substitute().map(ToOwned::to_owned)),
+            substitute_upstream,
             attempts: trail.attempts,
+            own_attempts,
+            last_began: trail.last_began,
             tries: trail.tries,
             turned: trail.turned,
             fault: trail.fault,
             silent: trail.silent,
             told: spoken.filter(|_| ending != Ending::Succeeded).map(|spoken| spoken.text.clone()),
             arguments: self.arguments.take(),
+            output: spoken.and_then(|spoken| self.output(spoken)),
             repairs: trail.repairs,
             output_bytes: spoken.and_then(|spoken| match &spoken.report {
                 Report::Output(output) => Some(output.bytes),

@@ -22,7 +22,7 @@
 //!
 //! Guides by task: what an error means ([`guides::errors`]), secrets ([`guides::secrets`]), tools
 //! that are slow, flaky or gone ([`guides::holding_out`]), the file `breakfall.toml`
-//! ([`guides::configuration`]).
+//! ([`guides::configuration`]), spans and metrics ([`guides::telemetry`]).
 
 mod attempt;
 mod call;
@@ -40,6 +40,7 @@ mod journal;
 mod redact;
 mod tool;
 mod toolbox;
+mod trace;
 mod voice;
 pub mod wire;
 
@@ -63,10 +64,14 @@ pub mod guides {
     pub mod secrets {}
     #[doc = include_str!("../../../docs/holding-out.md")]
     pub mod holding_out {}
+    #[doc = include_str!("../../../docs/telemetry.md")]
+    pub mod telemetry {}
     #[doc = include_str!("../../../docs/mcp.md")]
     pub mod mcp {}
     #[doc = include_str!("../../../docs/python.md")]
     pub mod python {}
+    #[doc = include_str!("../../../docs/journal.md")]
+    pub mod journal {}
 }
 
 pub use breakfall_macros::tool;
@@ -79,7 +84,8 @@ pub use call::{Attachment, Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
 pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
 pub use config::{
-    Config, ConfigProblem, ConfiguredStore, ConfiguredUpstream, Preset, Reach, UnknownTool,
+    Config, ConfigProblem, ConfiguredStore, ConfiguredTelemetry, ConfiguredUpstream, Preset, Reach,
+    UnknownTool, filled,
 };
 pub use error::Error;
 pub use failure::{
@@ -92,11 +98,12 @@ pub use guard::{Batching, Guard, GuardBuilder};
 pub use journal::{Counts, Ending, Memory, Record, Sink};
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
-    Report, SecretRule, Span,
+    Report, SecretRule, Span, secret_in_header,
 };
 pub use tool::{
     BoxFuture, Context, Effect, Elsewhere, Entry, Held, IntoOutput, ItemProblem, Output, Progress,
     Tool, ToolSpec, blocking, blocking_with, function, function_with, require_input,
 };
 pub use toolbox::{Scope, Toolbox};
+pub use trace::Trace;
 pub use voice::{Brynhild, Json, Llmproc, Openagents, Plain, Reply, Sidekick, StopReason, Voice};

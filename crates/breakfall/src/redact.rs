@@ -4,6 +4,7 @@
 
 mod clean;
 mod entropy;
+mod headers;
 mod keys;
 mod marks;
 mod names;
@@ -16,6 +17,7 @@ mod stream;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use headers::secret_in_header;
 use marks::{GONE, MARK, fingerprint, keep_outside_of_marks, replaced};
 pub use report::{FailureReport, InsteadReport, ItemReport, OutputReport, Report};
 pub use shapes::{Allowlist, SecretRule};

@@ -21,7 +21,7 @@ pub use output::{IntoOutput, ItemProblem, Output};
 pub use progress::{Elsewhere, Held, Progress};
 pub(crate) use progress::{Stragglers, Watch};
 
-use crate::{Arguments, Attachment, Error, Outcome};
+use crate::{Arguments, Attachment, Error, Outcome, Trace};
 
 /// A future on the heap, as tools return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -59,6 +59,9 @@ pub struct Context<'a> {
     pub run: Option<&'a str>,
     /// What the door handed over beside the arguments.
     pub attachment: Option<&'a Attachment>,
+    /// Where this attempt stands in a trace, for whoever passes it on: the caller's own place where
+    /// the guard does not trace.
+    pub trace: Option<&'a Trace>,
     pub(crate) watch: &'a Watch,
 }
 

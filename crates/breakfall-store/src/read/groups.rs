@@ -1,4 +1,5 @@
-//! Failures that are one, how often they were, and whether somebody has to look at them.
+//! Which groups there are, how often they were, and whether somebody has to look at them. Nothing
+//! here reads records: there may be millions.
 
 use std::collections::HashMap;
 
@@ -6,86 +7,90 @@ use serde::Serialize;
 use sqlx::Row;
 
 use super::Store;
+use super::group::{Group, Recovery, State};
 use crate::backend::on;
 use crate::batch::HOUR;
 use crate::error::Error;
-use crate::recovery::interval;
 
 /// How many hours a sparkline shows.
 const SPARKLINE: i64 = 24;
 
-/// Whether somebody still has to look at a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// It is there.
-    Open,
-    /// It was mended; it opens again when it comes back.
-    Resolved,
-    /// Nobody wants to hear of it.
-    Ignored,
+/// How far back the counts of a group that was asked for by name go.
+const WEEK: i64 = 7 * 24 * HOUR;
+
+/// How many groups are listed at most.
+const MOST: u32 = 1000;
+
+/// Which groups are wanted, and in which order.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Seen since then, in milliseconds since 1970. Counts begin with the hour.
+    pub since: i64,
+    /// Only those of a state.
+    pub state: Option<State>,
+    /// Only those of an upstream.
+    pub upstream: Option<String>,
+    /// Only those of a tool.
+    pub tool: Option<String>,
+    /// Only those of a kind.
+    pub kind: Option<String>,
+    /// Which come first.
+    pub sort: Sort,
+    /// How many, at most a thousand.
+    pub most: u32,
 }
 
-/// Failures that are one: the same upstream, tool, kind and message, what differs from call to call
-/// aside.
-#[derive(Clone, Debug, Serialize)]
+/// Which groups come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// The most frequent.
+    #[default]
+    Count,
+    /// Those that are most of their tool's calls.
+    Rate,
+    /// Those that were seen last.
+    Last,
+    /// Those that were seen for the first time last.
+    New,
+}
+
+/// Groups that were found.
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
-pub struct Group {
-    #[serde(skip)]
-    pub(super) id: i64,
-    /// A reference by which the model and the log know it.
+pub struct Groups {
+    /// How many calls there were, of the upstream and the tool that were asked for.
+    pub calls: u64,
+    /// How many of them failed, in the kind that was asked for.
+    pub failed: u64,
+    /// How many groups there are, also beyond those that were asked for.
+    pub found: u64,
+    /// How many of them are open and were first seen in the time that was asked for.
+    pub new: u64,
+    /// How many of them are open again.
+    pub came_back: u64,
+    /// How runs went on after all of them, since each was first seen.
+    pub recovery: Recovery,
+    /// The groups.
+    pub groups: Vec<Group>,
+}
+
+/// A reference that the model was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Known {
+    /// The reference.
     pub reference: String,
-    /// Its name, the same in every database.
-    pub fingerprint: String,
-    /// The upstream; empty for a tool of the program's own.
-    pub upstream: String,
     /// The tool.
     pub tool: String,
     /// The kind.
     pub kind: String,
-    /// The message, with what differs masked.
-    pub template: String,
-    /// When it was first seen, in milliseconds since 1970.
-    pub first_seen: i64,
-    /// When it was last seen.
-    pub last_seen: i64,
-    /// How often, in the time that was asked for.
-    pub count: u64,
-    /// How often in all.
-    pub all: u64,
-    /// How many runs it was seen in.
-    pub runs: u64,
-    /// Of how many calls of the tool, in the time that was asked for.
-    pub calls: u64,
-    /// Whether somebody has to look at it.
-    pub state: State,
-    /// How often it came back after it was resolved.
-    pub returned: u64,
-    /// How its runs went on.
-    pub recovery: Recovery,
-    /// How often in each of the last 24 hours, the newest last.
-    pub hours: Vec<u64>,
 }
 
-/// How runs went on after failures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Recovery {
-    /// The model called the tool again, and it worked.
-    pub by_model: u64,
-    /// A substitute answered.
-    pub by_fallback: u64,
-    /// Nothing worked within five calls.
-    pub by_nobody: u64,
-    /// Nobody knows.
-    pub unknown: u64,
-}
-
-impl Recovery {
-    /// The share that recovered, and where the true one lies nineteen times of twenty.
-    pub fn share(&self) -> Option<(f64, f64, f64)> {
-        let recovered = self.by_model + self.by_fallback;
-        interval(recovered, recovered + self.by_nobody)
+impl Wanted {
+    /// All groups that were seen since a moment, the most frequent first.
+    pub fn since(since: i64) -> Self {
+        let (state, upstream, tool, kind) = (None, None, None, None);
+        Self { since, state, upstream, tool, kind, sort: Sort::default(), most: MOST }
     }
 }
 
@@ -94,6 +99,7 @@ macro_rules! group {
     ($row:ident) => {{
         let text = |name: &str| $row.try_get::<String, _>(name);
         let count = |name: &str| $row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+        let counted = count("counted")?;
         Group {
             id: $row.try_get("id")?,
             reference: text("reference")?,
@@ -104,10 +110,12 @@ macro_rules! group {
             template: text("template")?,
             first_seen: $row.try_get("first_seen")?,
             last_seen: $row.try_get("last_seen")?,
-            count: count("counted")?,
+            count: counted,
             all: count("count")?,
             runs: count("runs")?,
             calls: 0,
+            rate: None,
+            by_retry: 0,
             state: State::of(&text("state")?),
             returned: count("returned")?,
             recovery: Recovery {
@@ -121,67 +129,135 @@ macro_rules! group {
     }};
 }
 
+/// What every row of a list tells of all groups.
+macro_rules! sums {
+    ($row:ident) => {{
+        let count = |name: &str| $row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+        Groups {
+            found: count("found")?,
+            new: count("fresh")?,
+            came_back: count("back")?,
+            recovery: Recovery {
+                by_model: count("all_by_model")?,
+                by_fallback: count("all_by_fallback")?,
+                by_nobody: count("all_by_nobody")?,
+                unknown: count("all_unknown")?,
+            },
+            ..Groups::default()
+        }
+    }};
+}
+
 impl Store {
     /// The groups seen since a moment, the most frequent first.
     pub async fn groups(&self, since: i64, now: i64) -> Result<Vec<Group>, Error> {
-        let since_hour = since - since.rem_euclid(HOUR);
-        let mut groups: Vec<Group> = on!(&self.backend, pool => sqlx::query(GROUPS)
-            .bind(since_hour)
+        Ok(self.list(&Wanted::since(since), now).await?.groups)
+    }
+
+    /// The groups that are wanted.
+    pub async fn list(&self, wanted: &Wanted, now: i64) -> Result<Groups, Error> {
+        let text = |wanted: &Option<String>| wanted.clone().unwrap_or_default();
+        let mut found: Groups = on!(&self.backend, pool => sqlx::query(list(wanted.sort))
+            .bind(hour(wanted.since))
+            .bind(wanted.state.map_or("", State::name))
+            .bind(text(&wanted.upstream))
+            .bind(text(&wanted.tool))
+            .bind(text(&wanted.kind))
+            .bind(i64::from(wanted.most.min(MOST)))
+            .fetch_all(pool)
+            .await
+            .and_then(|rows| {
+                let mut found = match rows.first() {
+                    Some(row) => sums!(row),
+                    None => Groups::default(),
+                };
+                for row in &rows {
+                    found.groups.push(group!(row));
+                }
+                Ok(found)
+            })
+            .map_err(Error::of("reading groups"))?);
+        let tools = self.called(wanted.since, wanted.kind.as_deref()).await?;
+        tools.tell(&mut found.groups);
+        self.fill(&mut found.groups, now).await?;
+        (found.calls, found.failed) = tools.sum(wanted);
+        Ok(found)
+    }
+
+    /// Puts the last hours into groups: of few one by one, of many all at once.
+    async fn fill(&self, groups: &mut [Group], now: i64) -> Result<(), Error> {
+        const FEW: usize = 50;
+        let first = first_hour(now);
+        if groups.len() <= FEW {
+            for group in groups {
+                let hours: Vec<(i64, i64)> = on!(&self.backend, pool => sqlx::query_as(HOURS_OF)
+                    .bind(group.id)
+                    .bind(first)
+                    .fetch_all(pool)
+                    .await
+                    .map_err(Error::of("reading hours"))?);
+                group.hours = sparkline(&hours, first);
+            }
+            return Ok(());
+        }
+        let hours: Vec<(i64, i64, i64)> = on!(&self.backend, pool => sqlx::query_as(HOURS)
+            .bind(first)
+            .fetch_all(pool)
+            .await
+            .map_err(Error::of("reading hours"))?);
+        let mut by_group: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
+        for (group, at, count) in hours {
+            by_group.entry(group).or_default().push((at, count));
+        }
+        for group in groups {
+            group.hours = sparkline(&by_group.remove(&group.id).unwrap_or_default(), first);
+        }
+        Ok(())
+    }
+
+    /// The groups that a reference, a fingerprint or the beginning of one names, with the counts of
+    /// the last seven days.
+    pub async fn named(&self, name: &str, now: i64) -> Result<Vec<Group>, Error> {
+        let named = self.by_name(NAMED, name, now).await?;
+        // Nothing that could mean more than itself gets into the pattern.
+        let is_beginning =
+            name.len() > 4 && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        if named.is_empty() && is_beginning {
+            return self.by_name(BEGUN, name, now).await;
+        }
+        Ok(named)
+    }
+
+    async fn by_name(
+        &self,
+        statement: &'static str,
+        name: &str,
+        now: i64,
+    ) -> Result<Vec<Group>, Error> {
+        let mut groups: Vec<Group> = on!(&self.backend, pool => sqlx::query(statement)
+            .bind(hour(now - WEEK))
+            .bind(name)
             .fetch_all(pool)
             .await
             .and_then(|rows| rows.iter().map(|row| Ok(group!(row))).collect())
-            .map_err(Error::of("reading groups"))?);
-        let calls = self.calls(since_hour).await?;
-        for group in &mut groups {
-            let of =
-                |tool: &&(String, String, i64)| tool.0 == group.upstream && tool.1 == group.tool;
-            group.calls = calls.iter().find(of).map_or(0, |tool| tool.2.unsigned_abs());
-        }
-        let first = now - now.rem_euclid(HOUR) - (SPARKLINE - 1) * HOUR;
-        let hours: Vec<(i64, i64, i64)> = on!(&self.backend, pool => sqlx::query_as(
-            "SELECT group_id, at, count FROM group_hours WHERE at >= $1",
-        )
-        .bind(first)
-        .fetch_all(pool)
-        .await
-        .map_err(Error::of("reading hours"))?);
-        let mut by_group: HashMap<i64, Vec<u64>> = HashMap::new();
-        for (group, at, count) in hours {
-            let place = usize::try_from((at - first) / HOUR).unwrap_or_default();
-            let hours = by_group.entry(group).or_insert_with(|| vec![0; 24]);
-            if let Some(hour) = hours.get_mut(place) {
-                *hour = count.unsigned_abs();
-            }
-        }
-        for group in &mut groups {
-            group.hours = by_group.remove(&group.id).unwrap_or_else(|| vec![0; 24]);
-        }
+            .map_err(Error::of("looking for a group"))?);
+        let tools = self.called(now - WEEK, None).await?;
+        tools.tell(&mut groups);
+        self.fill(&mut groups, now).await?;
         Ok(groups)
     }
 
-    async fn calls(&self, since: i64) -> Result<Vec<(String, String, i64)>, Error> {
-        on!(&self.backend, pool => sqlx::query_as(
-            "SELECT upstream, tool, CAST(SUM(count) AS BIGINT) FROM rollups \
-             WHERE size = 'hour' AND what = 'calls' AND at >= $1 GROUP BY upstream, tool",
-        )
-        .bind(since)
-        .fetch_all(pool)
-        .await
-        .map_err(Error::of("reading calls")))
-    }
-
-    /// The groups that a reference or the beginning of a fingerprint names.
-    pub async fn named(&self, name: &str, now: i64) -> Result<Vec<Group>, Error> {
-        let numbers: Vec<(i64,)> = on!(&self.backend, pool => sqlx::query_as(
-            "SELECT group_id FROM refs WHERE reference = $1 \
-             UNION SELECT id FROM groups WHERE fingerprint = $1",
-        )
-        .bind(name)
-        .fetch_all(pool)
-        .await
-        .map_err(Error::of("looking for a group"))?);
-        let all = self.groups(0, now).await?;
-        Ok(all.into_iter().filter(|group| numbers.contains(&(group.id,))).collect())
+    /// References that the model was given, those of the groups seen last first.
+    pub async fn references(&self, most: u32) -> Result<Vec<Known>, Error> {
+        let rows: Vec<(String, String, String)> = on!(&self.backend, pool => {
+            sqlx::query_as(REFERENCES)
+                .bind(i64::from(most))
+                .fetch_all(pool)
+                .await
+                .map_err(Error::of("reading references"))?
+        });
+        let known = |(reference, tool, kind)| Known { reference, tool, kind };
+        Ok(rows.into_iter().map(known).collect())
     }
 
     /// Resolves or ignores a group, or opens it again.
@@ -199,28 +275,96 @@ impl Store {
     }
 }
 
-impl State {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Resolved => "resolved",
-            Self::Ignored => "ignored",
+/// The hour in which a moment lies.
+pub(super) fn hour(at: i64) -> i64 {
+    at - at.rem_euclid(HOUR)
+}
+
+fn first_hour(now: i64) -> i64 {
+    hour(now) - (SPARKLINE - 1) * HOUR
+}
+
+fn sparkline(counted: &[(i64, i64)], first: i64) -> Vec<u64> {
+    let mut hours: Vec<u64> = (0..SPARKLINE).map(|_| 0).collect();
+    for (at, count) in counted {
+        let place = usize::try_from((at - first) / HOUR).unwrap_or(usize::MAX);
+        if let Some(hour) = hours.get_mut(place) {
+            *hour = count.unsigned_abs();
         }
     }
+    hours
+}
 
-    fn of(name: &str) -> Self {
-        match name {
-            "resolved" => Self::Resolved,
-            "ignored" => Self::Ignored,
-            _ => Self::Open,
-        }
+/// What is read of groups, with their counts since an hour.
+macro_rules! reading {
+    ($more:literal, $join:literal, $which:literal, $order:literal) => {
+        concat!(
+            "SELECT g.*, CAST(COALESCE((SELECT SUM(h.count) FROM group_hours h \
+             WHERE h.group_id = g.id AND h.at >= $1), 0) AS BIGINT) AS counted, \
+             COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') \
+             AS reference",
+            $more,
+            " FROM groups g ",
+            $join,
+            " WHERE ",
+            $which,
+            " ORDER BY ",
+            $order
+        )
+    };
+}
+
+macro_rules! listing {
+    ($join:literal, $order:literal) => {
+        reading!(
+            ", COUNT(*) OVER () AS found, COUNT(CASE WHEN g.state = 'open' \
+             AND g.first_seen >= $1 THEN 1 END) OVER () AS fresh, COUNT(CASE WHEN g.state = 'open' \
+             AND g.returned > 0 THEN 1 END) OVER () AS back, \
+             CAST(SUM(g.by_model) OVER () AS BIGINT) AS all_by_model, \
+             CAST(SUM(g.by_fallback) OVER () AS BIGINT) AS all_by_fallback, \
+             CAST(SUM(g.by_nobody) OVER () AS BIGINT) AS all_by_nobody, \
+             CAST(SUM(g.unknown) OVER () AS BIGINT) AS all_unknown",
+            $join,
+            "g.last_seen >= $1 AND ($2 = '' OR g.state = $2) AND ($3 = '' OR g.upstream = $3) \
+             AND ($4 = '' OR g.tool = $4) AND ($5 = '' OR g.kind = $5)",
+            $order
+        )
+    };
+}
+
+pub(super) fn list(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Count => listing!("", "counted DESC, g.last_seen DESC, g.id LIMIT $6"),
+        // A share of one or two calls says nothing, and comes last.
+        Sort::Rate => listing!(
+            "LEFT JOIN (SELECT upstream, tool, SUM(count) AS calls FROM rollups \
+             WHERE size = 'hour' AND what = 'calls' AND at >= $1 GROUP BY upstream, tool) t \
+             ON t.upstream = g.upstream AND t.tool = g.tool",
+            "CASE WHEN t.calls >= 3 THEN CAST((SELECT SUM(h.count) FROM group_hours h \
+             WHERE h.group_id = g.id AND h.at >= $1) AS REAL) / CAST(t.calls AS REAL) \
+             ELSE 0 END DESC, counted DESC, g.id LIMIT $6"
+        ),
+        Sort::Last => listing!("", "g.last_seen DESC, g.id LIMIT $6"),
+        Sort::New => listing!("", "g.first_seen DESC, g.id LIMIT $6"),
     }
 }
 
-const GROUPS: &str = "\
-SELECT g.*,
-    CAST(COALESCE((SELECT SUM(h.count) FROM group_hours h
-        WHERE h.group_id = g.id AND h.at >= $1), 0) AS BIGINT) AS counted,
-    COALESCE((SELECT MIN(r.reference) FROM refs r WHERE r.group_id = g.id), '') AS reference
-FROM groups g WHERE g.last_seen >= $1 ORDER BY counted DESC, g.last_seen DESC LIMIT 1000";
+pub(super) const HOURS: &str = "SELECT group_id, at, count FROM group_hours WHERE at >= $1";
+
+pub(super) const HOURS_OF: &str =
+    "SELECT at, count FROM group_hours WHERE group_id = $1 AND at >= $2";
+
+pub(super) const NAMED: &str = reading!(
+    "",
+    "",
+    "g.id IN (SELECT group_id FROM refs WHERE reference = $2 \
+     UNION SELECT id FROM groups WHERE fingerprint = $2)",
+    "g.last_seen DESC, g.id LIMIT 100"
+);
+
+pub(super) const BEGUN: &str =
+    reading!("", "", "g.fingerprint LIKE $2 || '%'", "g.last_seen DESC, g.id LIMIT 100");
+
+pub(super) const REFERENCES: &str = "\
+SELECT r.reference, g.tool, g.kind FROM groups g JOIN refs r ON r.group_id = g.id
+ORDER BY g.last_seen DESC, r.reference LIMIT $1";

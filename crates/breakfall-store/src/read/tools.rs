@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::Store;
+use super::group::Group;
+use super::groups::hour;
 use crate::backend::on;
-use crate::batch::HOUR;
 use crate::error::Error;
 use crate::histogram::quantile;
 
@@ -20,6 +21,8 @@ pub struct ToolRow {
     pub calls: u64,
     /// How many failed.
     pub failed: u64,
+    /// The share that failed, where there were enough to speak of one.
+    pub rate: Option<f64>,
     /// How many a substitute answered.
     pub substituted: u64,
     /// How many attempts were repeats.
@@ -37,19 +40,20 @@ pub struct ToolRow {
 impl Store {
     /// What became of the calls of each tool since a moment.
     pub async fn tools(&self, since: i64) -> Result<Vec<ToolRow>, Error> {
-        let since = since - since.rem_euclid(HOUR);
-        let rows: Vec<(String, String, String, i64)> = on!(&self.backend, pool => sqlx::query_as(
-            "SELECT upstream, tool, what, CAST(SUM(count) AS BIGINT) FROM rollups \
-             WHERE size = 'hour' AND at >= $1 GROUP BY upstream, tool, what \
-             ORDER BY upstream, tool, what",
-        )
-        .bind(since)
-        .fetch_all(pool)
-        .await
-        .map_err(Error::of("reading tools"))?);
+        let rows: Vec<(String, String, String, i64)> = on!(&self.backend, pool => {
+            sqlx::query_as(TOOLS)
+                .bind(hour(since))
+                .fetch_all(pool)
+                .await
+                .map_err(Error::of("reading tools"))?
+        });
         Ok(tools(rows))
     }
 }
+
+pub(super) const TOOLS: &str = "\
+SELECT upstream, tool, what, CAST(SUM(count) AS BIGINT) FROM rollups
+WHERE size = 'hour' AND at >= $1 GROUP BY upstream, tool, what ORDER BY upstream, tool, what";
 
 fn tools(rows: Vec<(String, String, String, i64)>) -> Vec<ToolRow> {
     let mut tools: Vec<ToolRow> = Vec::new();
@@ -79,6 +83,7 @@ fn tools(rows: Vec<(String, String, String, i64)>) -> Vec<ToolRow> {
     for (row, times) in tools.iter_mut().zip(&times) {
         row.p50 = quantile(times, 0.5).map(|it| it.as_secs_f64());
         row.p99 = quantile(times, 0.99).map(|it| it.as_secs_f64());
+        row.rate = Group::rate_of(row.failed, row.calls);
         row.kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.calls));

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::clock;
 use super::panics::{self, Caught};
 use crate::tool::{Context, Entry, Place, Progress, Stragglers, Watch};
-use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome};
+use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome, Trace};
 
 /// How long an attempt may take.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub(super) struct Executed {
 pub(super) async fn execute(
     entry: &Entry,
     arguments: &Arguments,
-    call: &Call,
+    (call, trace): (&Call, Option<&Trace>),
     limits: Limits,
     stragglers: &Arc<Stragglers>,
 ) -> Executed {
@@ -53,6 +53,7 @@ pub(super) async fn execute(
         tool: &entry.spec.name,
         run: call.run.as_deref(),
         attachment: call.attachment.as_ref(),
+        trace,
         watch: &watch,
     };
     let outcome = match entry.place {
@@ -142,7 +143,7 @@ async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -
     let arguments = arguments.copied();
     let (id, name, run) =
         (context.id.to_owned(), context.tool.to_owned(), context.run.map(ToOwned::to_owned));
-    let attachment = context.attachment.cloned();
+    let (attachment, trace) = (context.attachment.cloned(), context.trace.cloned());
     let progress = context.progress();
     let elsewhere = progress.elsewhere();
     let task = runtime.spawn(async move {
@@ -152,6 +153,7 @@ async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -
             tool: &name,
             run: run.as_deref(),
             attachment: attachment.as_ref(),
+            trace: trace.as_ref(),
             watch: &watch,
         };
         let outcome = Caught::new(|| tool.call(&arguments, context)).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{CallKey, Turned, Whose};
-use crate::{Detail, Effect, Failure, FailureKind};
+use crate::{Detail, Effect, Failure, FailureKind, Trace};
 
 /// The most tries that are told one by one.
 const TOLD: usize = 32;
@@ -16,8 +16,16 @@ const TOLD: usize = 32;
 pub(crate) struct Trail {
     /// How many attempts reached a tool.
     pub(crate) attempts: u32,
+    /// Whether the tool that was called exists.
+    pub(crate) is_found: bool,
     /// The upstream of the tool that was called.
     pub(crate) upstream: Option<Arc<str>>,
+    /// How many attempts there were when a substitute was found, and its upstream.
+    pub(crate) substitute: Option<(u32, Option<Arc<str>>)>,
+    /// Where the call stands in a trace, where the guard traces.
+    pub(crate) trace: Option<Box<Trace>>,
+    /// When the last attempt began, after the call's beginning.
+    pub(crate) last_began: Duration,
     /// Attempts that failed, one by one.
     pub(crate) tries: Vec<Try>,
     /// An attempt runs whose end is not known; what it does.
@@ -63,6 +71,22 @@ impl Trail {
         facts.attempts = self.attempts;
         facts.may_have_taken_effect = self.under_way.is_some_and(|effect| !effect.may_repeat());
         failure
+    }
+
+    /// A tool that exists is called.
+    pub(crate) fn finds(&mut self, upstream: Option<&Arc<str>>, is_substitute: bool) {
+        if is_substitute {
+            self.substitute = Some((self.attempts, upstream.cloned()));
+        } else {
+            self.is_found = true;
+            self.upstream = upstream.cloned();
+        }
+    }
+
+    pub(super) fn begins(&mut self, began: Duration, effect: Effect) {
+        self.attempts += 1;
+        self.last_began = began;
+        self.under_way = Some(effect);
     }
 
     pub(super) fn failed(&mut self, began: Duration, took: Duration, kind: FailureKind) {

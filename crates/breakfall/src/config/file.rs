@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::telemetry::TelemetryTable;
 use super::units::{Age, Size, Time, Wait};
 use super::upstreams::UnknownTool;
 use super::words::{ByKind, Switch};
@@ -28,6 +29,8 @@ pub(crate) struct File {
     pub(super) tools: BTreeMap<String, ToolTable>,
     /// Where records are kept on disk, and how long.
     pub(super) store: StoreTable,
+    /// Where spans and metrics of calls go. Without an endpoint nothing leaves the machine.
+    pub(super) telemetry: TelemetryTable,
     /// What is removed from every text besides what looks like a secret.
     pub(super) redact: RedactTable,
     /// What the errors of your tools mean. These come before the built-in rules.

@@ -22,6 +22,17 @@ pub enum Disposition {
     Fatal,
 }
 
+impl Disposition {
+    /// Its name in configuration, records and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recoverable => "recoverable",
+            Self::Pause => "pause",
+            Self::Fatal => "fatal",
+        }
+    }
+}
+
 /// Could the same call succeed later?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

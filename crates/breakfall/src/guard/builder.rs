@@ -33,6 +33,8 @@ pub struct GuardBuilder {
     voice: Option<Box<dyn Voice>>,
     sinks: Vec<Arc<dyn Sink>>,
     pub(crate) keeps_arguments: bool,
+    keeps_outputs: bool,
+    traces: Option<Box<Dice>>,
     pub(crate) redacts_outputs: bool,
     pub(crate) max_samples: usize,
     pub(crate) max_sample_bytes: usize,
@@ -59,6 +61,8 @@ impl Guard {
             voice: None,
             sinks: Vec::new(),
             keeps_arguments: false,
+            keeps_outputs: false,
+            traces: None,
             redacts_outputs: false,
             max_samples: 1000,
             max_sample_bytes: 1 << 20,
@@ -213,6 +217,20 @@ impl GuardBuilder {
         self
     }
 
+    /// Keeps what tools returned, redacted and cut, in records.
+    pub fn keep_outputs(mut self, keep: bool) -> Self {
+        self.keeps_outputs = keep;
+        self
+    }
+
+    /// Gives every call and every attempt a place in a trace: under the caller's where there is
+    /// one, else in a trace of its own. Tools pass it on, and records tell it.
+    pub fn trace(mut self, trace: bool) -> Self {
+        // Never the seed's: the same ids in two processes would make one trace of two.
+        self.traces = trace.then(Box::default);
+        self
+    }
+
     /// Removes secrets from what tools return as well, not only from errors.
     pub fn redact_results(mut self, redact: bool) -> Self {
         self.redacts_outputs = redact;
@@ -254,14 +272,16 @@ impl GuardBuilder {
             stragglers: Arc::default(),
             dispositions: self.dispositions,
             reader: Reader::with_rules(&self.phrases)?,
-            redactor,
             voice,
             journal: Journal {
                 memory: Memory::new(self.max_samples, self.max_sample_bytes),
                 sinks: self.sinks,
                 keeps_arguments: self.keeps_arguments,
+                keeps_outputs: self.keeps_outputs,
+                traces: self.traces,
                 lost: AtomicU64::new(0),
             },
+            redactor,
             runs: Runs::default(),
             max_error_bytes: self.max_error_bytes,
             redacts_outputs: self.redacts_outputs,

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use crate::{FailureKind, FailureReport, Try, Turned, Whose};
+use crate::{FailureKind, FailureReport, Trace, Try, Turned, Whose};
 
 /// What came of a call, for the developer. Free of secrets, bounded.
 #[derive(Clone, Debug)]
@@ -23,6 +23,10 @@ pub struct Record {
     pub started: SystemTime,
     /// How long it took.
     pub took: Duration,
+    /// Where it stands in a trace, when the guard traces.
+    pub trace: Option<Box<Trace>>,
+    /// Whether a tool of that name exists: a model may write any.
+    pub is_found: bool,
     /// How it ended.
     pub ending: Ending,
     /// The failure, when it failed: kind, words, cause chain, attempts, reference. Also where a
@@ -30,8 +34,14 @@ pub struct Record {
     pub failure: Option<FailureReport>,
     /// The tool that was tried instead; empty for a fixed value.
     pub substitute: Option<String>,
+    /// The upstream to which the substitute belongs.
+    pub substitute_upstream: Option<Arc<str>>,
     /// How many attempts there were.
     pub attempts: u32,
+    /// How many of them were the tool's own; the others were its substitute's.
+    pub own_attempts: u32,
+    /// When the last attempt began, after the call's beginning.
+    pub last_began: Duration,
     /// The attempts that failed, one by one.
     pub tries: Vec<Try>,
     /// The breakers that opened or closed with this call.
@@ -44,6 +54,8 @@ pub struct Record {
     pub told: Option<String>,
     /// The arguments as the model wrote them, when the guard keeps them.
     pub arguments: Option<String>,
+    /// What the model got of what the tool returned, redacted and cut, when the guard keeps it.
+    pub output: Option<String>,
     /// What was mended in the arguments.
     pub repairs: Vec<&'static str>,
     /// How many bytes the tool returned.
@@ -66,6 +78,19 @@ pub enum Ending {
     Abandoned,
 }
 
+impl Ending {
+    /// Its name in records and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Partial => "partial",
+            Self::Substituted => "substituted",
+            Self::Failed => "failed",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
 impl Record {
     /// The name of the error's type: what failures are counted by, beside the tool.
     pub fn error_type(&self) -> &str {
@@ -78,7 +103,7 @@ impl Record {
 
     /// About how many bytes it takes in memory.
     pub(crate) fn weight(&self) -> usize {
-        let texts = [&self.told, &self.arguments];
+        let texts = [&self.told, &self.arguments, &self.output];
         let failure = self.failure.as_ref().map_or(0, |failure| {
             failure.message.len()
                 + failure.tool.len()

@@ -1,0 +1,86 @@
+//! Where the program tells of calls, when it is told where.
+
+use std::sync::Arc;
+
+use breakfall::{Config, GuardBuilder};
+use breakfall_mcp::{Reach, Server};
+use breakfall_telemetry::{Error, Exporter, Settings, Transport, probe};
+
+use crate::failed::Failed;
+
+/// One exporter for all guards of the program; nothing where no endpoint is given.
+#[derive(Clone)]
+pub(crate) struct Telemetry(Option<Arc<Exporter>>);
+
+impl Telemetry {
+    pub(crate) fn start(config: &Config, servers: &[Server]) -> Result<Self, Failed> {
+        let started = settings(config, servers).and_then(|settings| {
+            let start = |settings| Exporter::start(&settings, Arc::default()).map(Arc::new);
+            settings.map(start).transpose()
+        });
+        match started {
+            Ok(exporter) => Ok(Self(exporter)),
+            // What is said to every program must not stop this one.
+            Err(error) if config.telemetry().endpoint.is_none() => {
+                tracing::warn!(%error, "Telemetry is off");
+                Ok(Self(None))
+            }
+            Err(error) => Err(unusable(error)),
+        }
+    }
+
+    pub(crate) fn watch(&self, guard: GuardBuilder) -> GuardBuilder {
+        match &self.0 {
+            Some(exporter) => exporter.watch(guard),
+            None => guard,
+        }
+    }
+
+    /// Sends what is left: sessions that end later must not keep it back.
+    pub(crate) fn end(&self) {
+        if let Some(exporter) = &self.0 {
+            exporter.end();
+        }
+    }
+}
+
+/// Tells a person whether the collector takes what would be sent.
+pub(crate) async fn tell(config: &Config) -> Result<(), Failed> {
+    let settings = match settings(config, &[]) {
+        Ok(Some(settings)) => settings,
+        Ok(None) => return Ok(()),
+        Err(error) if config.telemetry().endpoint.is_some() => return Err(unusable(error)),
+        Err(error) => {
+            say!("warn  telemetry is off: {error}");
+            return Ok(());
+        }
+    };
+    match probe(&settings).await {
+        Ok(()) => say!("ok    telemetry: the collector takes what is sent"),
+        Err(error) => {
+            say!("warn  telemetry: {error}");
+            say!(
+                "      next: start the collector, or mend its address and headers; calls go on without it"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn unusable(error: Error) -> Failed {
+    Failed::new("telemetry cannot be used").because(error)
+}
+
+fn settings(config: &Config, servers: &[Server]) -> Result<Option<Settings>, Error> {
+    let settings = Settings::read(&config.telemetry(), |name| std::env::var(name).ok())?;
+    let told = |settings: Settings| {
+        servers.iter().fold(settings, |settings, server| {
+            let transport = match server.reach {
+                Reach::Command(_) => Transport::Pipe,
+                Reach::Address(_) => Transport::Http,
+            };
+            settings.upstream(&server.key, transport)
+        })
+    };
+    Ok(settings.map(told))
+}
