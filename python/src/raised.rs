@@ -16,6 +16,10 @@ const CAUSES: usize = 16;
 /// How many frames of a traceback are kept: the innermost.
 const FRAMES: usize = 40;
 
+/// The files that stand between the guard and a tool.
+const OURS: &[&str] =
+    &["breakfall/_work.py\"", "breakfall/_guard.py\"", "breakfall/_langchain.py\""];
+
 /// The most bytes of a text that are looked at.
 const TEXT: usize = 1 << 20;
 
@@ -237,7 +241,11 @@ fn frames(error: &Bound<'_, PyAny>) -> String {
         if lines.len() == FRAMES {
             lines.pop_front();
         }
-        lines.push_back(frame(&traceback).unwrap_or_default());
+        // Those above the tool are ours, and tell nothing.
+        let line = frame(&traceback).unwrap_or_default();
+        if !lines.is_empty() || !OURS.iter().any(|file| line.contains(file)) {
+            lines.push_back(line);
+        }
         next = traceback.getattr(intern!(py, "tb_next")).ok();
     }
     let mut text = String::from("Traceback (most recent call last):\n");

@@ -346,6 +346,7 @@ def test_keeps_traceback_and_causes_in_the_record(guard):
     assert failure["causes"] == ["KeyError: 'row'"]
     traceback = failure["traceback"]
     assert "in inner" in traceback and "in outer" in traceback
+    assert "_work.py" not in traceback
     assert traceback.index("KeyError: 'row'") < traceback.index("RuntimeError: could not load")
 
 
