@@ -2,6 +2,7 @@
 //! all gone.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use pyo3::exceptions::PyRuntimeError;
@@ -9,6 +10,9 @@ use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle};
 
 use crate::{store, threads};
+
+/// How often the clock wakes by itself: more often than the default deadline of an attempt.
+const WAKES: Duration = Duration::from_secs(15);
 
 static CURRENT: ArcSwapOption<Handle> = ArcSwapOption::const_empty();
 
@@ -23,6 +27,13 @@ pub(crate) fn runtime() -> PyResult<Arc<Handle>> {
         .enable_time()
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("the clock did not start: {error}")))?;
+    // A clock that has nothing to wait for must be woken for every deadline; one that wakes by itself
+    // before the usual deadlines must not.
+    built.spawn(async {
+        loop {
+            tokio::time::sleep(WAKES).await;
+        }
+    });
     let handle = Arc::new(Box::leak(Box::new(built)).handle().clone());
     // Two that come at once each have a clock that goes.
     CURRENT.store(Some(Arc::clone(&handle)));

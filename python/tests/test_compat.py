@@ -159,11 +159,16 @@ def test_a_manager_enables_lists_and_knows_aliases():
     assert manager.list_tools() == ["calc", "divide"]
     assert [schema["name"] for schema in manager.get_tool_schemas()] == ["sum", "divide"]
     assert called(manager, "sum", {"expression": "1+1"}) == ("2", False)
-    manager.enable(["divide"])
+    manager.set_enabled_tools(["divide"])
     assert manager.list_tools() == ["divide"]
     assert called(manager, "sum", {"expression": "1+1"}) == ("This tool is not available", True)
-    manager.enable(["sum", "divide"])
+    manager.enable("sum")
     assert called(manager, "calc", {"expression": "1+1"}) == ("2", False)
+    manager.registry.disable(["calc"])
+    manager.registry.enable(["calc"])
+    assert manager.list_tools() == ["calc", "divide"]
+    with pytest.raises(ValueError, match="nothing"):
+        manager.enable("nothing")
     with pytest.raises(ValueError):
         manager.register_tools([calculator, 123])
 

@@ -140,6 +140,16 @@ class ToolRegistry:
             for name, definition in self._definitions.items()
         ]
 
+    def enable(self, names: str | Iterable[str]) -> None:
+        """Lets tools be called, by their names or aliases."""
+        for name in [names] if isinstance(names, str) else names:
+            self.guard.enable(self._aliases.get(name, name))
+
+    def disable(self, names: str | Iterable[str]) -> None:
+        """Switches tools off: the model is told that they are not available."""
+        for name in [names] if isinstance(names, str) else names:
+            self.guard.disable(self._aliases.get(name, name))
+
     async def call_tool(self, name: str, args: Mapping[str, Any] | None = None) -> ToolResult:
         """Calls a tool. Never an exception of the tool's, always a result."""
         reply = await self.guard.acall(self._aliases.get(name, name), args)
@@ -206,14 +216,19 @@ class ToolManager:
         return self
 
     def enable(self, names: str | Iterable[str]) -> ToolManager:
-        """These tools may be called from now on, and no others."""
-        wanted = {names} if isinstance(names, str) else set(names)
-        wanted = {self.registry._aliases.get(name, name) for name in wanted}
-        for name in self.registry.list_tools():
-            (self.guard.enable if name in wanted else self.guard.disable)(name)
+        """Lets tools be called, by their names or aliases."""
+        self.registry.enable(names)
         return self
 
-    set_enabled_tools = enable
+    def disable(self, names: str | Iterable[str]) -> ToolManager:
+        """Switches tools off: the model is told that they are not available."""
+        self.registry.disable(names)
+        return self
+
+    def set_enabled_tools(self, names: Iterable[str]) -> ToolManager:
+        """These tools may be called from now on, and no others."""
+        self.registry.disable(self.registry.list_tools())
+        return self.enable(names)
 
     def list_tools(self) -> list[str]:
         """The names of the tools that may be called now."""
