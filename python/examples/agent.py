@@ -31,7 +31,7 @@ def almanac(city: str, month: int) -> str:
     return f"In {city}, month {month} is mostly dry."
 
 
-# %% A model that plays a script: it asks for the weather, and then does what its answer tells it to.
+# %% A model that plays a script: it asks for the weather, and then does as it is told.
 def script() -> Any:
     def call(name: str, args: dict, id: str) -> AIMessage:
         return AIMessage("", tool_calls=[{"name": name, "args": args, "id": id}])

@@ -52,9 +52,7 @@ def test_without_it_the_agent_dies():
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_with_it_the_agent_goes_on(way):
     guarded = wrap_tool_call(store=False)
-    made = agent(
-        call("fails", id="1"), call("add", {"a": 1, "b": 1}, "2"), middleware=[guarded]
-    )
+    made = agent(call("fails", id="1"), call("add", {"a": 1, "b": 1}, "2"), middleware=[guarded])
     done = made.invoke(ASKED) if way == "sync" else asyncio.run(made.ainvoke(ASKED))
     answers = [m for m in done["messages"] if isinstance(m, ToolMessage)]
     assert [(m.tool_call_id, m.status) for m in answers] == [("1", "error"), ("2", "success")]

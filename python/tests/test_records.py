@@ -147,13 +147,16 @@ def test_a_store_that_is_broken_breaks_no_call(tmp_path, monkeypatch):
 
 
 def test_a_child_of_a_fork_keeps_its_records_as_well(records_of_its_own):
-    code = PROGRAM.format(options="") + """
+    code = (
+        PROGRAM.format(options="")
+        + """
 import os
 child = os.fork()
 guard.call("fails", {}, id="x", run=str(child))
 if child:
     os.waitpid(child, 0)
 """
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert groups(records_of_its_own) == [("fails", "not_found", 5)]

@@ -8,6 +8,9 @@ use crate::{Failed, servers, target};
 /// Builds the package into a virtual environment and runs everything that must hold of it.
 pub(crate) fn test() -> Result<(), Failed> {
     let folder = servers::package()?;
+    let ruff = || Command::new(folder.join("bin/ruff"));
+    run("formatting", ruff().args(["format", "--quiet", "--check", "python"]))?;
+    run("lints", ruff().args(["check", "--quiet", "python"]))?;
     install(&folder, &[])?;
     // From elsewhere, so that what is installed is tested, and not what lies here.
     let python = || {

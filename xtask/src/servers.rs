@@ -58,6 +58,7 @@ const PACKAGE: &[(Place, &[&str])] = &[(
         "mypy==2.4.1",
         "pydantic==2.14.3",
         "pytest==9.2.0",
+        "ruff==0.17.4",
     ],
 )];
 

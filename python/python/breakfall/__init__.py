@@ -19,8 +19,11 @@ from __future__ import annotations
 import atexit as _atexit
 import os as _os
 
-from . import _interpreter  # noqa: I001 - refuses before anything is loaded
+# isort: off
+from . import _interpreter as _interpreter  # refuses before anything is loaded
 from . import _breakfall, _work
+
+# isort: on
 from ._breakfall import Output, Reply, __version__, redact
 from ._failure import Failure
 from ._guard import Guard

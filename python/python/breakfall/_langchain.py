@@ -71,7 +71,17 @@ class Resumed(Exception):
 class Asked:
     """What goes with a call to its tool."""
 
-    __slots__ = ("call", "config", "heard", "input", "input_type", "made", "node", "runtime", "tool")
+    __slots__ = (
+        "call",
+        "config",
+        "heard",
+        "input",
+        "input_type",
+        "made",
+        "node",
+        "runtime",
+        "tool",
+    )
 
     def __init__(
         self,

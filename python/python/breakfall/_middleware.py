@@ -44,9 +44,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         asked = self._asked(request, handler)
         return _answer(request, self.guard.core.call(asked))
 
-    async def awrap_tool_call(
-        self, request: Any, handler: Callable[[Any], Awaitable[Any]]
-    ) -> Any:
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs a call within the guard, while the event loop goes on."""
         if request.tool is None:
             answer = await handler(request)

@@ -77,7 +77,7 @@ class Signature:
 
 
 def _written(function: Callable[..., Any]) -> Any:
-    """The function as it was written: below partial applications, and of objects that are called."""
+    """The function as it was written: below partial applications and objects that are called."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) else type(function).__call__

@@ -127,9 +127,7 @@ _keeping = threading.Lock()
 def task_elsewhere(function: Any, arguments: Any, extra: Any, context: Any, finish: Any) -> Any:
     """Runs a coroutine function for a caller that has no loop, on one kept for that."""
     made = _Elsewhere(_loop())
-    made.loop.call_soon_threadsafe(
-        made.begin, function, arguments, extra, finish, context=context
-    )
+    made.loop.call_soon_threadsafe(made.begin, function, arguments, extra, finish, context=context)
     return made
 
 

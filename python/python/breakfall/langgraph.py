@@ -283,7 +283,7 @@ class ErrorHandlingToolNode(ToolNode):
 
 
 def wrap_tool_call(**options: Any) -> Any:
-    """A middleware for LangChain's ``create_agent``: a tool that fails does not take the agent down.
+    """A middleware for LangChain's ``create_agent``: a failing tool does not take the agent down.
 
     >>> agent = create_agent(model, tools, middleware=[wrap_tool_call()])     # doctest: +SKIP
 

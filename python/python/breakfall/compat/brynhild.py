@@ -82,9 +82,7 @@ class Tool(abc.ABC):
         function["parameters"] = function.pop("input_schema")
         return {"type": "function", "function": function}
 
-    def _require_input(
-        self, input: dict[str, Any], key: str, *, label: str | None = None
-    ) -> Any:
+    def _require_input(self, input: dict[str, Any], key: str, *, label: str | None = None) -> Any:
         """The value of a required field, or the result that says ``No LABEL provided``."""
         value = input.get(key)
         if value:

@@ -72,14 +72,10 @@ def format_tool_error_for_llm(tool_name: str, error_type: str, error_message: st
     return _breakfall.speak("sidekick", tool_name, error_type, error_message)
 
 
-def create_tool_error_message(
-    tool_name: str, error: Exception, tool_call_id: str
-) -> ToolMessage:
+def create_tool_error_message(tool_name: str, error: Exception, tool_call_id: str) -> ToolMessage:
     """One line for the model as a tool message; the error's text is cut at 500 characters."""
     content = _breakfall.speak("sidekick-short", tool_name, type(error).__name__, str(error))
-    return ToolMessage(
-        content=content, tool_call_id=tool_call_id, name=tool_name, status="error"
-    )
+    return ToolMessage(content=content, tool_call_id=tool_call_id, name=tool_name, status="error")
 
 
 class ToolErrorRegistry:
