@@ -12,12 +12,12 @@ class Wire:
     """A connection over the standard input and output of a command. Replies are kept under their
     ids, all of them, so that a second one for the same id is seen."""
 
-    def __init__(self, command, variables=None):
+    def __init__(self, command, variables=None, stderr=subprocess.DEVNULL):
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=stderr,
             env=os.environ | (variables or {}),
             start_new_session=True,
         )

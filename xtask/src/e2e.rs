@@ -20,6 +20,7 @@ const SOME: &[Script] = &[
 ];
 
 const OTHERS: &[Script] = &[
+    ("page.py", &[]),
     ("pipeline.py", &[]),
     ("load.py", &[]),
     ("conformance.py", &[]),
@@ -41,7 +42,7 @@ pub(crate) fn e2e(all: bool) -> Result<(), Failed> {
         command.env("XDG_DATA_HOME", &kept);
         command.arg(format!("e2e/{script}")).args(*arguments).args(["--", program]);
         // These start the guard themselves, on a port.
-        if !matches!(*script, "conformance.py" | "over_http.py") {
+        if !matches!(*script, "conformance.py" | "over_http.py" | "page.py") {
             command.args(["guard", "--"]);
         }
         let status =

@@ -43,6 +43,8 @@ const PINS: &[(Place, &[&str])] = &[
         &["mcp==1.30.0", "langchain-mcp-adapters==0.3.2", "langgraph==1.2.20"],
     ),
     (Place::Python("venv-sqlite"), &["mcp==1.30.0", "mcp-server-sqlite==2025.4.25"]),
+    // Drives the browser that `browser` sees to; Pillow makes its pictures small.
+    (Place::Python("venv-browser"), &["playwright==1.65.0", "pillow==13.0.0"]),
     // Crashes at start, because it does not know this `mcp`: that is what it is here for.
     (Place::Python("venv-crash"), &["mcp==2.3.0", "mcp-server-sqlite==2025.4.25"]),
 ];
@@ -83,7 +85,9 @@ impl Place {
 
 /// Installs the servers and clients that are missing.
 pub(crate) fn servers() -> Result<(), Failed> {
-    install(PINS)
+    install(PINS)?;
+    postgres()?;
+    browser()
 }
 
 /// Installs what the Python package is tested with, and tells where.
@@ -188,15 +192,39 @@ fn venv(folder: &Path) -> Result<(), Failed> {
         .success();
     if !whole {
         println!("python3 has no `venv`: installing the package python3-venv with apt-get");
-        run(
-            "apt-get",
-            Command::new("apt-get").args(["install", "--yes", "--quiet", "python3-venv"]),
-        )
-        .map_err(|error| {
-            format!("{error}\n\nhint: `apt-get update`, or install python3-venv yourself")
-        })?;
+        debian("python3-venv")?;
     }
     run("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder))
+}
+
+/// The browsers that the page is looked at with: whichever is there.
+const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+
+fn browser() -> Result<(), Failed> {
+    if BROWSERS.iter().any(|name| there(name, "--version")) {
+        return Ok(());
+    }
+    println!("there is no Chromium: installing the package chromium with apt-get");
+    debian("chromium")
+}
+
+/// The database of a fleet of guards; its programs are in no directory that is looked through.
+fn postgres() -> Result<(), Failed> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut programs = versions.map(|version| version.path().join("bin/initdb"));
+    if programs.any(|program| program.exists()) || there("initdb", "--version") {
+        return Ok(());
+    }
+    println!("there is no Postgres: installing the package postgresql with apt-get");
+    debian("postgresql")
+}
+
+/// Installs a package of Debian's.
+fn debian(package: &str) -> Result<(), Failed> {
+    let install = ["install", "--yes", "--quiet", "--no-install-recommends", package];
+    run("apt-get", Command::new("apt-get").args(install)).map_err(|error| {
+        format!("{error}\n\nhint: `apt-get update`, or install {package} yourself")
+    })
 }
 
 fn there(program: &str, argument: &str) -> bool {

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::failed::Failed;
 use crate::guard::{Guarded, block_on, redacted, stopped, watchdog};
+use crate::kept::Kept;
 use crate::telemetry;
 
 /// The most lines of what a server wrote that are shown.
@@ -42,6 +43,7 @@ impl Doctor {
             let names: Vec<&str> = tools.iter().map(|spec| spec.name.as_str()).collect();
             tell_of_names(&config, &names, &described, bad == 0);
             session.end().await;
+            Kept::tell(&config).await;
             telemetry::tell(&config).await?;
             Ok(bad)
         })??;

@@ -10,8 +10,10 @@ use breakfall::{Call, Config, Entry, GuardBuilder};
 use breakfall_mcp::{
     Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stdin, stdout,
 };
+use breakfall_telemetry::Metrics;
 use clap::Args;
 
+use crate::dashboard::Beside;
 use crate::failed::Failed;
 use crate::kept::Kept;
 use crate::settings::Settings;
@@ -46,6 +48,10 @@ pub(crate) struct GuardArgs {
     /// secrets
     #[arg(long, value_name = "DIRECTORY")]
     record: Option<PathBuf>,
+    /// Show what fails in a browser, on this address of this machine or on a free port; the link is
+    /// printed on standard error
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    dashboard: Option<SocketAddr>,
     #[command(flatten)]
     guarded: Guarded,
 }
@@ -72,15 +78,20 @@ impl GuardArgs {
             .init();
         let recorder = self.record.as_deref().map(Recorder::new).transpose();
         let recorder = recorder.map_err(stopped)?.map(Arc::new);
+        let metrics = self.dashboard.map(|_| Arc::<Metrics>::default());
+        let beside = |(address, metrics): (_, &Arc<Metrics>)| {
+            Beside::start(address, &self.guarded.settings, Arc::clone(metrics))
+        };
+        let _page = self.dashboard.zip(metrics.as_ref()).map(beside).transpose()?;
         let by_a_person = std::io::stdin().is_terminal();
         let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match self.listen.or_else(|| by_a_person.then(free_port)) {
-            Some(address) => self.guarded.listen(address, recorder),
+            Some(address) => self.guarded.listen(address, recorder, metrics),
             None => {
                 let config = self.guarded.config()?;
                 let servers = Servers { recorder, ..self.guarded.servers(&config)? };
                 let (guard, _kept) = Guarded::guard(&config, &servers)?;
-                let telemetry = Telemetry::start(&config, &servers.servers)?;
+                let telemetry = Telemetry::start(&config, &servers.servers, metrics)?;
                 let guard = telemetry.watch(guard);
                 let serve =
                     async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
@@ -153,13 +164,18 @@ impl Guarded {
     }
 
     /// Serves clients that come over HTTP, until the program is told to end.
-    fn listen(&self, address: SocketAddr, recorder: Option<Arc<Recorder>>) -> Result<(), Failed> {
+    fn listen(
+        &self,
+        address: SocketAddr,
+        recorder: Option<Arc<Recorder>>,
+        metrics: Option<Arc<Metrics>>,
+    ) -> Result<(), Failed> {
         let config = self.settings.config()?;
         let servers = Servers { recorder, ..self.servers(&config)? };
         let own = own(&servers)?;
         // One for all clients: each has a guard of its own.
         let kept = Kept::configured(&config)?;
-        let telemetry = Telemetry::start(&config, &servers.servers)?;
+        let telemetry = Telemetry::start(&config, &servers.servers, metrics)?;
         let guard = {
             let (servers, kept, telemetry) = (servers.clone(), kept.clone(), telemetry.clone());
             move || telemetry.watch(kept.by(servers.guard(&config).tools(own.clone())))
@@ -229,18 +245,22 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     eprintln!("Ctrl-C ends it.");
 }
 
-/// What the person typed behind `guard`, to be typed again.
+/// What the person typed behind `guard`, to be typed again: without where we listen.
 fn typed_behind_the_command() -> String {
     let words = std::env::args().skip_while(|word| word != "guard").skip(1);
-    let mut skips = false;
+    let (mut ours, mut skips) = (true, false);
     let words = words.filter(|word| {
-        let skipped = std::mem::replace(&mut skips, word == "--listen");
-        !skipped && !word.starts_with("--listen")
+        ours &= word != "--";
+        // `--dashboard` may stand alone.
+        let is_value = std::mem::take(&mut skips) && word.parse::<SocketAddr>().is_ok();
+        let is_option = ["--listen", "--dashboard"].iter().any(|it| word.starts_with(it));
+        skips = ours && is_option && !word.contains('=');
+        !ours || !is_value && !is_option
     });
     words.fold(String::new(), |all, word| format!("{all} {word}"))
 }
 
-async fn told_to_end() {
+pub(crate) async fn told_to_end() {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return std::future::pending().await;

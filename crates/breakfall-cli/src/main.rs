@@ -10,6 +10,7 @@ macro_rules! say {
 }
 
 mod config;
+mod dashboard;
 mod doctor;
 mod errors;
 mod explain;
@@ -58,6 +59,8 @@ enum Command {
     Report(report::ReportArgs),
     /// Call a tool and print what the model would read
     Call(guard::CallArgs),
+    /// Show what fails in a browser
+    Dashboard(dashboard::Dashboard),
     /// Check the configuration, start each server, list its tools, and tell what is wrong
     Doctor(doctor::Doctor),
     /// Put the servers of an MCP client behind the guard, in the client's own file
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Report(report) => report.run(),
         Command::Tools(tools) => tools.run(),
         Command::Call(call) => call.run(),
+        Command::Dashboard(dashboard) => dashboard.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Wrap(wrap) => wrap.run(),
         Command::Watchdog => {

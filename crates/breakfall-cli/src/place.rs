@@ -8,7 +8,7 @@ use clap::Args;
 use crate::failed::Failed;
 use crate::guard::redacted;
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Place {
     /// Where what failed is kept: a file, `sqlite:FILE` or `postgres://…`
     #[arg(long = "store", value_name = "PLACE")]
@@ -29,7 +29,7 @@ impl Place {
     }
 
     /// The place that is meant.
-    fn place(&self, config: &Config) -> Result<String, Failed> {
+    pub(crate) fn place(&self, config: &Config) -> Result<String, Failed> {
         let place = self.store.clone().or_else(|| Store::place(config));
         place.ok_or_else(|| {
             let nothing =

@@ -4,41 +4,54 @@ use std::sync::Arc;
 
 use breakfall::{Config, GuardBuilder};
 use breakfall_mcp::{Reach, Server};
-use breakfall_telemetry::{Error, Exporter, Settings, Transport, probe};
+use breakfall_telemetry::{Error, Exporter, Metrics, Settings, Transport, probe};
 
 use crate::failed::Failed;
 
-/// One exporter for all guards of the program; nothing where no endpoint is given.
+/// One exporter for all guards of the program, where an endpoint is given; or only counts, where
+/// somebody shows them; or nothing.
 #[derive(Clone)]
-pub(crate) struct Telemetry(Option<Arc<Exporter>>);
+pub(crate) enum Telemetry {
+    Sent(Arc<Exporter>),
+    Counted(Arc<Metrics>),
+    Off,
+}
 
 impl Telemetry {
-    pub(crate) fn start(config: &Config, servers: &[Server]) -> Result<Self, Failed> {
+    /// Tells of calls where the configuration says, and counts them in `shown` where that is given.
+    pub(crate) fn start(
+        config: &Config,
+        servers: &[Server],
+        shown: Option<Arc<Metrics>>,
+    ) -> Result<Self, Failed> {
+        let counts = shown.clone().unwrap_or_default();
         let started = settings(config, servers).and_then(|settings| {
-            let start = |settings| Exporter::start(&settings, Arc::default()).map(Arc::new);
+            let start = |settings| Exporter::start(&settings, counts).map(Arc::new);
             settings.map(start).transpose()
         });
+        let unsent = shown.map_or(Self::Off, Self::Counted);
         match started {
-            Ok(exporter) => Ok(Self(exporter)),
+            Ok(exporter) => Ok(exporter.map_or(unsent, Self::Sent)),
             // What is said to every program must not stop this one.
             Err(error) if config.telemetry().endpoint.is_none() => {
                 tracing::warn!(%error, "Telemetry is off");
-                Ok(Self(None))
+                Ok(unsent)
             }
             Err(error) => Err(unusable(error)),
         }
     }
 
     pub(crate) fn watch(&self, guard: GuardBuilder) -> GuardBuilder {
-        match &self.0 {
-            Some(exporter) => exporter.watch(guard),
-            None => guard,
+        match self {
+            Self::Sent(exporter) => exporter.watch(guard),
+            Self::Counted(metrics) => guard.sink(Arc::clone(metrics) as _),
+            Self::Off => guard,
         }
     }
 
     /// Sends what is left: sessions that end later must not keep it back.
     pub(crate) fn end(&self) {
-        if let Some(exporter) = &self.0 {
+        if let Self::Sent(exporter) = self {
             exporter.end();
         }
     }

@@ -10,21 +10,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::header::{
-    ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE,
-};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
 use breakfall::GuardBuilder;
+use breakfall_http::{accept, bearer, host, is_here, is_same, text};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 
-use accepting::Run;
+use accepting::{BOUNDS, Run};
 use clients::{Client, Clients};
-use head::{host, is_same, text, whole};
+use head::whole;
 use respond::{Connected, Ending, respond, standing};
 
 use crate::era::{self, Era, LEGACY};
@@ -95,8 +94,9 @@ impl Front {
             .route(PATH, axum::routing::any(asked))
             .fallback(|| async { refusal(StatusCode::NOT_FOUND, -32600, "messages go to `/mcp`") })
             .with_state(Arc::clone(&door));
+        let each = || router.clone().layer(Extension(Run::new()));
         tokio::select! {
-            () = accepting::accept(listener, router, accepting::MOST, accepting::HEAD) => {}
+            () = accept(listener, None, BOUNDS, each) => {}
             () = door.clients.expire() => {}
             () = until => {}
         }
@@ -144,24 +144,21 @@ impl Door {
     /// server of its user's, under whatever name it calls this machine.
     fn keeps_out(&self, headers: &HeaderMap) -> Option<Response> {
         let named = text(headers, &HOST).unwrap_or_default();
-        if self.is_local && !headers::is_here(host(named)) {
+        if self.is_local && !is_here(host(named)) {
             let words = "the `Host` of a request must be this machine";
             return Some(refusal(StatusCode::FORBIDDEN, -32600, words));
         }
         if let Some(origin) = headers.get(ORIGIN) {
             let from = origin.to_str().unwrap_or_default();
             let is_same = from.split_once("://").is_some_and(|(_, from)| from == named);
-            let is_ours = is_same || self.is_local && headers::is_here(host(from));
+            let is_ours = is_same || self.is_local && is_here(host(from));
             if !is_ours {
                 let words = "requests of other sites are not accepted";
                 return Some(refusal(StatusCode::FORBIDDEN, -32600, words));
             }
         }
         let Some(token) = &self.token else { return None };
-        let shown = text(headers, &AUTHORIZATION).and_then(|shown| shown.split_once(' '));
-        let shown = shown.filter(|(how, _)| how.eq_ignore_ascii_case("Bearer"));
-        let shown = shown.map(|(_, shown)| shown.trim());
-        if shown.is_some_and(|shown| is_same(shown.as_bytes(), token.as_bytes())) {
+        if bearer(headers).is_some_and(|shown| is_same(shown.as_bytes(), token.as_bytes())) {
             return None;
         }
         let words = "this guard wants its token: `Authorization: Bearer …`";

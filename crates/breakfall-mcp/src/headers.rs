@@ -1,7 +1,5 @@
 //! Headers that say again what a message says, so that who stands between can read them.
 
-use std::net::IpAddr;
-
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use base64::Engine;
@@ -218,13 +216,6 @@ pub(crate) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     })
 }
 
-/// Whether a host is this machine.
-pub(crate) fn is_here(host: &str) -> bool {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -282,16 +273,6 @@ mod tests {
         other[2].1 = "other";
         let why = wrong(&other).unwrap();
         assert_eq!(why, "Header mismatch: `mcp-name` is `other`, the body has `query`");
-    }
-
-    #[test]
-    fn this_machine_is_known_by_all_its_names() {
-        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.8.8.8", "::1", "[::1]"] {
-            assert!(is_here(host), "{host}");
-        }
-        for host in ["example.com", "localhost.evil.com", "10.0.0.1", "0.0.0.0", ""] {
-            assert!(!is_here(host), "{host}");
-        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! A request of the client's, and where what belongs to it goes.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::http::HeaderMap;
+use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::value::RawValue;
 
 use crate::era::Era;
@@ -38,6 +39,18 @@ pub(crate) struct Refusal {
     /// How long to wait, in its `Retry-After`.
     pub(crate) wait: Option<std::time::Duration>,
     pub(crate) words: String,
+}
+
+/// A name for a run that no other run has, in whatever store it is kept.
+pub(crate) fn run_of_a(what: &str) -> Arc<str> {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut chance = [0; 4];
+    // Without chance the number and the process must do.
+    if getrandom(&mut chance, GetRandomFlags::empty()).is_err() {
+        chance = std::process::id().to_ne_bytes();
+    }
+    let (chance, number) = (u32::from_ne_bytes(chance), NEXT.fetch_add(1, Ordering::Relaxed));
+    format!("{what} {chance:08x}-{number}").into()
 }
 
 impl Origin {

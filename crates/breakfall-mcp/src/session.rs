@@ -40,6 +40,8 @@ const SEPARATOR: &str = "__";
 /// One client and its servers.
 pub struct Session {
     guard: Guard,
+    /// The run that its calls belong to, unless they say otherwise.
+    run: Arc<str>,
     /// Tools that belong to no server.
     own: Vec<ToolSpec>,
     /// How the client speaks, once it does.
@@ -219,7 +221,7 @@ impl Session {
         let request = Request { fields, origin: Arc::clone(origin) };
         let mut call = Call::new(origin.id.get(), &tool, arguments).with(request);
         call.trace = trace.map(Box::new);
-        call.run = origin.run.clone();
+        call.run = origin.run.clone().or_else(|| Some(Arc::clone(&self.run)));
         if let Some(lost) = self.not_there(&tool).await {
             let reply = self.guard.refuse(call, tools::failure(lost));
             return Some(tools::answer(&reply, origin.era, is_continued));

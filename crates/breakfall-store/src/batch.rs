@@ -64,6 +64,11 @@ impl Batch {
         self.rows.is_empty() && self.recovered.is_empty() && self.lost == 0
     }
 
+    /// When it was made: its id begins with that.
+    pub(crate) fn made_at(&self) -> i64 {
+        self.id.first_chunk().map_or(0, |at| i64::from_be_bytes(*at))
+    }
+
     /// How many calls it tells of.
     pub(crate) fn calls(&self) -> u64 {
         self.rows.iter().map(|row| row.times.unsigned_abs()).sum()

@@ -27,7 +27,7 @@ pub use error::Error;
 pub use keeper::{Keeper, Keeping};
 pub use place::default_file;
 pub use read::{
-    Breaker, Group, Groups, Known, Moment, Recovery, Sample, Sort, State, Store, Tail, Timeline,
-    ToolRow, Wanted,
+    Breaker, Choice, Group, Groups, Known, Marker, Moment, Recovery, RunRow, Sample, Seen, Sort,
+    Span, State, Step, Store, Tail, Timeline, ToolRow, Wanted,
 };
 pub use sweep::Keep;

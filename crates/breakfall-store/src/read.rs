@@ -2,10 +2,13 @@
 
 mod breakers;
 mod called;
+mod choices;
 mod group;
 mod groups;
+mod overview;
 #[cfg(test)]
 mod plans;
+mod runs;
 mod tail;
 mod timeline;
 mod tools;
@@ -15,13 +18,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use breakers::Breaker;
+pub use choices::Choice;
 pub use group::{Group, Recovery, State};
 pub use groups::{Groups, Known, Sort, Wanted};
+pub use overview::{Marker, Seen, Span, Step};
+pub use runs::RunRow;
 pub use tail::Tail;
 pub use timeline::{Moment, Timeline};
 pub use tools::ToolRow;
 
 use crate::backend::{Backend, Place, on};
+use crate::batch::Batch;
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::place::default_file;
@@ -111,6 +118,14 @@ impl Store {
             hours: store.hours.unwrap_or(keep.hours),
         };
         Self::keeper(&place, &node, keep).map(Some)
+    }
+
+    /// Whether a database can be written: its tables are made where they are missing.
+    pub async fn try_writing(place: &str) -> Result<(), Error> {
+        let backend = Backend::open(&Place::parse(place)?).await?;
+        let written = backend.write(&Batch::default()).await;
+        backend.close().await;
+        written
     }
 
     /// The place that the configuration names, or the user's own; nothing where nothing is kept.

@@ -26,7 +26,7 @@ impl Backend {
     /// Writes a batch, unless it is there already.
     pub(crate) async fn write(&self, batch: &Batch) -> Result<(), Error> {
         let (groups, rollups) = (batch.groups(), batch.rollups());
-        let at = batch.rows.iter().map(|row| row.at).max().unwrap_or_default();
+        let at = batch.made_at();
         // A reader that becomes a writer may have to start again; who begins as one waits its turn.
         let begin = match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE",

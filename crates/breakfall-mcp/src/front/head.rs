@@ -1,28 +1,15 @@
-//! What a request says of itself before it says anything, and the text that it brings.
+//! The text that a request brings.
 
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::StatusCode;
 
 /// The largest body that is taken.
 const LARGEST: usize = crate::message::LONGEST;
 
 /// How long a body may take to come.
 const COMING: Duration = Duration::from_secs(30);
-
-pub(super) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
-}
-
-/// The host of `host:port` or of `scheme://host:port`.
-pub(super) fn host(authority: &str) -> &str {
-    let authority = authority.split_once("://").map_or(authority, |(_, rest)| rest);
-    if authority.starts_with('[') {
-        return authority.split_inclusive(']').next().unwrap_or_default();
-    }
-    authority.split(':').next().unwrap_or_default()
-}
 
 /// A body as text, or why it is none.
 pub(super) async fn whole(
@@ -43,28 +30,4 @@ pub(super) async fn whole(
     };
     let no_text = |_| (StatusCode::BAD_REQUEST, -32700, "this body is not UTF-8");
     String::from_utf8(bytes.map_err(|_| too_large())?.into()).map_err(no_text)
-}
-
-/// Whether two secrets are the same, in a time that does not tell where they differ.
-pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len()
-        && one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_are_told_from_ports_and_schemes() {
-        for (authority, is) in [
-            ("localhost:80", "localhost"),
-            ("http://127.0.0.1:80", "127.0.0.1"),
-            ("[::1]:80", "[::1]"),
-            ("evil.example.com", "evil.example.com"),
-            ("", ""),
-        ] {
-            assert_eq!(host(authority), is);
-        }
-    }
 }

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::fields::raw;
 use crate::lines::{Line, Lines, write};
 use crate::message::{Message, messages};
+use crate::origin::run_of_a;
 use crate::servers::{Server, Servers};
 use crate::stream::Stream;
 use crate::tools;
@@ -152,6 +153,7 @@ impl Session {
             era: Mutex::default(),
             revision: Mutex::default(),
             listening: Mutex::default(),
+            run: run_of_a("session"),
             listed_at: Mutex::default(),
             remarks: Mutex::default(),
             unknown_tool: servers.unknown_tool,

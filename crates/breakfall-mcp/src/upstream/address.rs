@@ -8,7 +8,6 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, Url};
 
 use super::keep;
-use crate::headers;
 use crate::servers::Address;
 
 /// How long a connection may take.
@@ -75,7 +74,7 @@ pub(super) fn client(address: &Address) -> Result<To, String> {
         // Nothing is to be verified: a machine without certificates will do.
         client = client.tls_certs_only([]);
     }
-    if headers::is_here(url.host_str().unwrap_or_default()) {
+    if breakfall_http::is_here(url.host_str().unwrap_or_default()) {
         client = client.no_proxy();
     }
     let client =

@@ -7,6 +7,7 @@ use serde::Serialize;
 use sqlx::Row;
 
 use super::Store;
+use super::choices::pattern;
 use super::group::{Group, Recovery, State};
 use crate::backend::on;
 use crate::batch::HOUR;
@@ -34,8 +35,12 @@ pub struct Wanted {
     pub tool: Option<String>,
     /// Only those of a kind.
     pub kind: Option<String>,
+    /// Only those whose message, tool or upstream has this text.
+    pub text: Option<String>,
     /// Which come first.
     pub sort: Sort,
+    /// How many are passed over first.
+    pub from: u32,
     /// How many, at most a thousand.
     pub most: u32,
 }
@@ -89,8 +94,18 @@ pub struct Known {
 impl Wanted {
     /// All groups that were seen since a moment, the most frequent first.
     pub fn since(since: i64) -> Self {
-        let (state, upstream, tool, kind) = (None, None, None, None);
-        Self { since, state, upstream, tool, kind, sort: Sort::default(), most: MOST }
+        let (state, upstream, tool, kind, text) = (None, None, None, None, None);
+        Self {
+            since,
+            state,
+            upstream,
+            tool,
+            kind,
+            text,
+            sort: Sort::default(),
+            from: 0,
+            most: MOST,
+        }
     }
 }
 
@@ -164,6 +179,8 @@ impl Store {
             .bind(text(&wanted.tool))
             .bind(text(&wanted.kind))
             .bind(i64::from(wanted.most.min(MOST)))
+            .bind(pattern(wanted.text.as_deref().unwrap_or_default()))
+            .bind(i64::from(wanted.from))
             .fetch_all(pool)
             .await
             .and_then(|rows| {
@@ -326,7 +343,9 @@ macro_rules! listing {
              CAST(SUM(g.unknown) OVER () AS BIGINT) AS all_unknown",
             $join,
             "g.last_seen >= $1 AND ($2 = '' OR g.state = $2) AND ($3 = '' OR g.upstream = $3) \
-             AND ($4 = '' OR g.tool = $4) AND ($5 = '' OR g.kind = $5)",
+             AND ($4 = '' OR g.tool = $4) AND ($5 = '' OR g.kind = $5) \
+             AND ($7 = '' OR lower(g.template) LIKE $7 ESCAPE '\\' \
+             OR lower(g.tool) LIKE $7 ESCAPE '\\' OR lower(g.upstream) LIKE $7 ESCAPE '\\')",
             $order
         )
     };
@@ -334,7 +353,7 @@ macro_rules! listing {
 
 pub(super) fn list(sort: Sort) -> &'static str {
     match sort {
-        Sort::Count => listing!("", "counted DESC, g.last_seen DESC, g.id LIMIT $6"),
+        Sort::Count => listing!("", "counted DESC, g.last_seen DESC, g.id LIMIT $6 OFFSET $8"),
         // A share of one or two calls says nothing, and comes last.
         Sort::Rate => listing!(
             "LEFT JOIN (SELECT upstream, tool, SUM(count) AS calls FROM rollups \
@@ -342,10 +361,10 @@ pub(super) fn list(sort: Sort) -> &'static str {
              ON t.upstream = g.upstream AND t.tool = g.tool",
             "CASE WHEN t.calls >= 3 THEN CAST((SELECT SUM(h.count) FROM group_hours h \
              WHERE h.group_id = g.id AND h.at >= $1) AS REAL) / CAST(t.calls AS REAL) \
-             ELSE 0 END DESC, counted DESC, g.id LIMIT $6"
+             ELSE 0 END DESC, counted DESC, g.id LIMIT $6 OFFSET $8"
         ),
-        Sort::Last => listing!("", "g.last_seen DESC, g.id LIMIT $6"),
-        Sort::New => listing!("", "g.first_seen DESC, g.id LIMIT $6"),
+        Sort::Last => listing!("", "g.last_seen DESC, g.id LIMIT $6 OFFSET $8"),
+        Sort::New => listing!("", "g.first_seen DESC, g.id LIMIT $6 OFFSET $8"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! No question that a person asks reads every record: a file with millions must answer at once.
 
-use super::{AFTER, RUN, SAMPLES, Sort, called, groups, tail, timeline, tools};
+use super::{AFTER, RUN, SAMPLES, Sort, called, groups, overview, tail, tools};
 use crate::backend::{Backend, Place};
 
 #[tokio::test]
@@ -24,7 +24,7 @@ async fn no_question_reads_every_record_nor_every_reference() {
         tail::KEYS,
         tail::ONE,
         called::CALLED,
-        timeline::COUNTS,
+        overview::COUNTS,
         tools::TOOLS,
     ];
     for statement in statements {

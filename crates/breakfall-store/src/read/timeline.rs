@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::Store;
-use crate::backend::on;
-use crate::batch::{HOUR, MINUTE};
+use super::{Step, Store};
+use crate::batch::HOUR;
 use crate::error::Error;
 
 /// How many moments there are at most.
@@ -39,24 +38,14 @@ pub struct Moment {
 impl Store {
     /// Calls and failures since a moment.
     pub async fn timeline(&self, since: i64, now: i64) -> Result<Timeline, Error> {
-        let (size, long) =
-            if now - since <= BY_MINUTES { ("minute", MINUTE) } else { ("hour", HOUR) };
-        let mut line = Timeline::empty(since, now, long);
+        let by = if now - since <= BY_MINUTES { Step::Minute } else { Step::Hour };
+        let mut line = Timeline::empty(since, now, by.millis());
         let first = line.moments.first().map_or(since, |moment| moment.at);
-        let rows: Vec<(i64, String, i64)> = on!(&self.backend, pool => sqlx::query_as(COUNTS)
-            .bind(size)
-            .bind(first)
-            .bind(now)
-            .fetch_all(pool)
-            .await
-            .map_err(Error::of("reading counts"))?);
-        for (at, what, count) in rows {
-            let place = usize::try_from((at - first) / line.step).unwrap_or(usize::MAX);
+        for span in self.over_time(first, now, by).await? {
+            let place = usize::try_from((span.at - first) / line.step).unwrap_or(usize::MAX);
             let Some(moment) = line.moments.get_mut(place) else { continue };
-            match what.as_str() {
-                "calls" => moment.calls += count.unsigned_abs(),
-                _ => moment.failed += count.unsigned_abs(),
-            }
+            moment.calls = moment.calls.saturating_add(span.calls);
+            moment.failed = moment.failed.saturating_add(span.failed);
         }
         Ok(line)
     }
@@ -74,14 +63,10 @@ impl Timeline {
     }
 }
 
-pub(super) const COUNTS: &str = "\
-SELECT at, what, CAST(SUM(count) AS BIGINT) FROM rollups
-WHERE size = $1 AND at >= $2 AND at <= $3 AND what IN ('calls', 'failed', 'abandoned')
-GROUP BY at, what";
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::MINUTE;
 
     #[test]
     fn a_time_has_few_equal_parts_that_cover_it() {
