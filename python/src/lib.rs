@@ -1,1 +1,53 @@
-//! The Python package, from the side of Rust.
+//! The Python package, from the side of Rust: a Python call becomes a [`breakfall::Call`], a Python
+//! function a [`breakfall::Tool`], an exception a [`breakfall::Failure`], and a
+//! [`breakfall::Reply`] a Python object. Nothing is decided here.
+//!
+//! ```text
+//! guard.rs    call ──▶ slot ──▶ Guard::handle ──▶ reply
+//! tool.rs     a function runs: on a kept thread (threads.rs), as a task of an event loop, or here
+//! raised.rs   its exception becomes a failure, or leaves by the way that exceptions go
+//! wait.rs     who waits: a thread that looks out for signals, or a coroutine
+//! ```
+
+mod guard;
+mod json;
+mod logs;
+mod options;
+mod output;
+mod raised;
+mod records;
+mod reply;
+mod runtime;
+mod slot;
+mod store;
+mod threads;
+mod tool;
+mod wait;
+mod words;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _breakfall {
+    #[pymodule_export]
+    use super::guard::Guard;
+    #[pymodule_export]
+    use super::output::Output;
+    #[pymodule_export]
+    use super::reply::Reply;
+    #[pymodule_export]
+    use super::runtime::{after_fork, close};
+    #[pymodule_export]
+    use super::wait::Answer;
+    #[pymodule_export]
+    use super::words::{redact, speak};
+
+    use super::{Bound, PyModule, PyModuleMethods, PyResult, logs};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        logs::listen();
+        Ok(())
+    }
+}

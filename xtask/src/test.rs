@@ -1,6 +1,6 @@
 //! Everything that must hold before a change lands.
 
-use crate::{Failed, cargo, e2e, fuzz};
+use crate::{Failed, cargo, e2e, fuzz, python};
 
 /// How many seconds each fuzz target runs.
 const FUZZED: u32 = 15;
@@ -23,6 +23,7 @@ pub(crate) fn test(with_model: bool) -> Result<(), Failed> {
     if with_model {
         e2e::with_model()?;
     }
+    python::test()?;
     // A backtrace for each failure that a test provokes costs more than the test.
     cargo(
         "tests",

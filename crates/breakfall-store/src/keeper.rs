@@ -1,6 +1,6 @@
 //! Takes records off the path of calls: calls never wait for the store.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,8 +15,10 @@ use crate::row::Row;
 use crate::sweep::Keep;
 use crate::writer::Writer;
 
-/// How many records wait to be written; of more only the counts are kept.
+/// How many records wait to be written, and how much memory they take; of more only the counts are
+/// kept.
 const WAITING: usize = 8_192;
+const WAITING_BYTES: usize = 32 << 20;
 
 /// Keeps every record. Dropped, it writes what it has.
 pub struct Keeper {
@@ -38,6 +40,8 @@ pub(crate) struct Progress {
     pub(crate) lost: AtomicU64,
     pub(crate) written: AtomicU64,
     is_away: AtomicBool,
+    /// How many bytes wait to be written.
+    waiting: AtomicUsize,
     overflow: Mutex<Overflow>,
 }
 
@@ -91,11 +95,22 @@ impl Keeper {
 
 impl Sink for Keeper {
     fn take(&self, record: &Record) {
-        let Err(full) = self.queue.try_send(Queued::Row(Box::new(Row::of(record)))) else { return };
-        let (TrySendError::Full(queued) | TrySendError::Closed(queued)) = full;
-        if let Queued::Row(row) = queued
-            && !self.progress.overflow().count(*row)
-        {
+        let row = Box::new(Row::of(record));
+        let weight = row.weight();
+        let refused = if self.progress.waits(weight) {
+            match self.queue.try_send(Queued::Row(row)) {
+                Err(
+                    TrySendError::Full(Queued::Row(row)) | TrySendError::Closed(Queued::Row(row)),
+                ) => {
+                    self.progress.is_taken(weight);
+                    row
+                }
+                _ => return,
+            }
+        } else {
+            row
+        };
+        if !self.progress.overflow().count(*refused) {
             self.progress.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -108,6 +123,21 @@ impl Drop for Keeper {
 }
 
 impl Progress {
+    /// Makes room for a row that waits; false where there is none.
+    fn waits(&self, weight: usize) -> bool {
+        let before = self.waiting.fetch_add(weight, Ordering::Relaxed);
+        let is_room = before + weight <= WAITING_BYTES;
+        if !is_room {
+            self.is_taken(weight);
+        }
+        is_room
+    }
+
+    /// A row waits no longer.
+    pub(crate) fn is_taken(&self, weight: usize) {
+        self.waiting.fetch_sub(weight, Ordering::Relaxed);
+    }
+
     pub(crate) fn overflow(&self) -> MutexGuard<'_, Overflow> {
         self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
     }

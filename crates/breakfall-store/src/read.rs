@@ -100,11 +100,15 @@ impl Store {
         Keeper::start(Place::parse(place)?, node.to_owned(), keep).map_err(Error::Thread)
     }
 
-    /// Keeps records where the configuration says, if it does; a process is told from others by its
-    /// host and number.
+    /// Keeps records where the configuration says, if it does.
     pub fn configured(config: &Config) -> Result<Option<Keeper>, Error> {
-        let Some(store) = config.store() else { return Ok(None) };
-        let Some(place) = place_of(&store) else { return Ok(None) };
+        config.store().map_or(Ok(None), |store| Self::kept(&store))
+    }
+
+    /// Keeps records at a place, or the user's own where none is named; a process is told from others
+    /// by its host and number.
+    pub fn kept(store: &ConfiguredStore) -> Result<Option<Keeper>, Error> {
+        let Some(place) = place_of(store) else { return Ok(None) };
         let host = rustix::system::uname();
         let node = format!("{}:{}", host.nodename().to_string_lossy(), std::process::id());
         let keep = Keep::default();

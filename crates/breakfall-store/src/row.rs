@@ -103,6 +103,12 @@ impl Row {
         counted(self.failure.as_ref().map_or("", |failed| &failed.kind), &self.tool)
     }
 
+    /// About how many bytes it takes in memory.
+    pub(crate) fn weight(&self) -> usize {
+        // Names are short; backtraces are not.
+        size_of::<Self>() + self.body.len()
+    }
+
     pub(crate) fn succeeded(&self) -> bool {
         self.ending == Ending::Succeeded.name()
     }

@@ -22,8 +22,8 @@ use crate::sweep::Keep;
 const TOGETHER: usize = 1_000;
 const WAIT: Duration = Duration::from_millis(100);
 
-/// How many rows wait in memory for a database that is away and has no spool.
-const HELD: usize = 16_000;
+/// How much waits in memory for a database that is away and has no spool.
+const HELD: usize = 16 << 20;
 
 /// How long a database that is away is left alone.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -80,7 +80,7 @@ impl Writer {
         let mut is_over = false;
         while !is_over {
             let mut batch = Vec::new();
-            is_over = gather(&mut queue, &mut batch).await;
+            is_over = gather(&mut queue, &mut batch, &self.progress).await;
             batch.append(&mut self.progress.overflow().take());
             if let Some(batch) = self.batch(batch, is_over) {
                 self.held.push_back(batch);
@@ -203,7 +203,7 @@ impl Writer {
             }
             return;
         }
-        let weight = |batch: &Batch| batch.rows.len() + 1;
+        let weight = |batch: &Batch| batch.rows.iter().map(Row::weight).sum::<usize>();
         let mut held: usize = self.held.iter().map(weight).sum();
         while held > HELD
             && let Some(batch) = self.held.pop_front()
@@ -235,7 +235,11 @@ async fn write(backend: &Backend, batch: &Batch, progress: &Progress) -> Result<
 }
 
 /// Takes rows until there are enough, or the first has waited long enough; true at the end.
-async fn gather(queue: &mut mpsc::Receiver<Queued>, batch: &mut Vec<Row>) -> bool {
+async fn gather(
+    queue: &mut mpsc::Receiver<Queued>,
+    batch: &mut Vec<Row>,
+    progress: &Progress,
+) -> bool {
     // Also without a record something may wait to be written.
     let mut until = Instant::now() + AGAIN;
     while batch.len() < TOGETHER {
@@ -244,6 +248,7 @@ async fn gather(queue: &mut mpsc::Receiver<Queued>, batch: &mut Vec<Row>) -> boo
                 if batch.is_empty() {
                     until = Instant::now() + WAIT;
                 }
+                progress.is_taken(row.weight());
                 batch.push(*row);
             }
             Ok(Some(Queued::End) | None) => return true,

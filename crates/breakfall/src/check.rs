@@ -44,6 +44,11 @@ impl Arguments {
         self.text.as_deref()
     }
 
+    /// What was mended in them; nothing where they are as the model wrote them.
+    pub fn repairs(&self) -> &[&'static str] {
+        &self.repairs
+    }
+
     pub(crate) fn copied(&self) -> Self {
         Self {
             value: self.value.clone(),

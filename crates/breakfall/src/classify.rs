@@ -28,9 +28,9 @@ pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};
 pub(crate) use silent::silent_output;
 pub use silent::{Silent, silent};
-pub(crate) use types::{by_type, causes, short_type_name};
+pub(crate) use types::{by_type, causes, io_error_kind, short_type_name};
 
-use crate::{Failure, FailureKind, Provenance};
+use crate::{Failure, FailureKind, Provenance, Raised};
 
 /// Decides the kind of a failure that nobody declared. What a tool declared stands.
 pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
@@ -46,7 +46,10 @@ pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
         json_rpc_code: facts.json_rpc_code,
         ..Evidence::default()
     };
-    let reading = reader.read(&evidence);
+    let mut reading = reader.read(&evidence);
+    if reading.kind == FailureKind::Execution {
+        reading = of_its_causes(failure, reader).unwrap_or(reading);
+    }
     let facts = failure.facts_mut();
     facts.kind = reading.kind;
     facts.status = facts.status.or(reading.status);
@@ -55,4 +58,17 @@ pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
     if facts.resource.is_none() {
         facts.resource = reading.resource;
     }
+}
+
+/// What an exception says that was raised from another: the first of its causes that tells a kind.
+fn of_its_causes(failure: &Failure, reader: &Reader) -> Option<Reading> {
+    causes(failure.source()?).skip(1).find_map(|cause| {
+        let cause = cause.downcast_ref::<Raised>()?;
+        let evidence = Evidence {
+            text: cause.text(),
+            type_name: Some(cause.type_name()),
+            ..Evidence::default()
+        };
+        Some(reader.read(&evidence)).filter(|reading| reading.kind != FailureKind::Execution)
+    })
 }

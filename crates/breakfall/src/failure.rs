@@ -7,6 +7,7 @@ mod advice;
 mod detail;
 mod kind;
 mod make;
+mod raised;
 mod reference;
 
 use std::backtrace::Backtrace;
@@ -21,6 +22,7 @@ pub(crate) use advice::Standing;
 pub use detail::{Block, Correction, Detail, Problem};
 pub use kind::{Disposition, FailureKind, Gravity, MayPass};
 pub use make::IntoFailure;
+pub use raised::Raised;
 pub use reference::Reference;
 
 use crate::attempt::CallKey;
@@ -173,9 +175,7 @@ impl Failure {
     /// or by the type of the error. Words prove nothing, they may tell of a later step.
     pub fn never_dispatched(&self) -> bool {
         let refused = |error: &(dyn std::error::Error + 'static)| {
-            error
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+            crate::classify::io_error_kind(error) == Some(std::io::ErrorKind::ConnectionRefused)
         };
         self.0.not_dispatched
             || self.0.kind == FailureKind::Network

@@ -22,7 +22,7 @@ use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
 use crate::tool::Stragglers;
 use crate::voice::{Voice, speak};
-use crate::{Call, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
+use crate::{Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -142,6 +142,7 @@ impl Guard {
     /// The one exit: remember, redact, speak, close.
     fn answer(&self, outcome: Outcome, record: OpenRecord<'_>) -> Reply {
         let terms = self.terms(&record.call.tool);
+        let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = RunTerms {
             rules: &self.policy(&record.call.tool).repeats,
             dispositions: &self.dispositions,
@@ -151,7 +152,8 @@ impl Guard {
         let outcome = self.runs.settle(&record.call, outcome, record.trail.key, &run);
         let report = panics::catch(|| self.redactor.report(outcome, &terms))
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
-        record.close(speak(&*self.voice, self.max_error_bytes, report))
+        let spoken = speak(&*self.voice, self.max_error_bytes, report);
+        if is_left { record.leave(spoken) } else { record.close(spoken) }
     }
 }
 

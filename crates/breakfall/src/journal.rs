@@ -120,6 +120,21 @@ impl OpenRecord<'_> {
         Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
     }
 
+    /// Leaves the record of a call that nobody is told of, as one that is dropped does.
+    pub(crate) fn leave(mut self, spoken: Spoken) -> Reply {
+        let attempts = self.trail.attempts;
+        self.abandon();
+        let id = std::mem::take(&mut self.call.id);
+        Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
+    }
+
+    fn abandon(&mut self) {
+        self.open = false;
+        log::abandoned(&self.call);
+        let record = self.record(Ending::Abandoned, None);
+        self.journal.take(&record);
+    }
+
     /// What the model got of an output, where it is kept.
     fn output(&self, spoken: &Spoken) -> Option<String> {
         let is_output = matches!(spoken.report, Report::Output(_));
@@ -171,9 +186,7 @@ impl OpenRecord<'_> {
 impl Drop for OpenRecord<'_> {
     fn drop(&mut self) {
         if self.open {
-            log::abandoned(&self.call);
-            let record = self.record(Ending::Abandoned, None);
-            self.journal.take(&record);
+            self.abandon();
         }
     }
 }

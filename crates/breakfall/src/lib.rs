@@ -68,6 +68,8 @@ pub mod guides {
     pub mod telemetry {}
     #[doc = include_str!("../../../docs/mcp.md")]
     pub mod mcp {}
+    #[doc = include_str!("../../../docs/python.md")]
+    pub mod python {}
     #[doc = include_str!("../../../docs/journal.md")]
     pub mod journal {}
 }
@@ -88,7 +90,7 @@ pub use config::{
 pub use error::Error;
 pub use failure::{
     Advice, Block, Correction, Detail, Disposition, Failure, FailureKind, Gravity, IntoFailure,
-    MayPass, Outcome, Problem, Provenance, Reference,
+    MayPass, Outcome, Problem, Provenance, Raised, Reference,
 };
 pub use fallback::Fallback;
 pub use fault::{Fault, Trouble, failure_of};
@@ -99,8 +101,8 @@ pub use redact::{
     Report, SecretRule, Span, is_hidden, secret_in_header,
 };
 pub use tool::{
-    BoxFuture, Context, Effect, Entry, Held, IntoOutput, ItemProblem, Output, Progress, Tool,
-    ToolSpec, blocking, blocking_with, function, function_with, require_input,
+    BoxFuture, Context, Effect, Elsewhere, Entry, Held, IntoOutput, ItemProblem, Output, Progress,
+    Tool, ToolSpec, blocking, blocking_with, function, function_with, require_input,
 };
 pub use toolbox::{Scope, Toolbox};
 pub use trace::Trace;

@@ -18,7 +18,7 @@ pub use function::{blocking, blocking_with, function, function_with};
 pub use input::require_input;
 pub(crate) use output::Content;
 pub use output::{IntoOutput, ItemProblem, Output};
-pub use progress::{Held, Progress};
+pub use progress::{Elsewhere, Held, Progress};
 pub(crate) use progress::{Stragglers, Watch};
 
 use crate::{Arguments, Attachment, Error, Outcome, Trace};

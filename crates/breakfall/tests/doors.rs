@@ -3,7 +3,7 @@
 
 use breakfall::{
     Arguments, BoxFuture, Call, Checking, Context, Failure, FailureKind, Guard, Outcome, Output,
-    Policy, Tool, ToolSpec,
+    Policy, Problem, Tool, ToolSpec,
 };
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -86,5 +86,61 @@ async fn the_words_of_a_tool_are_read_and_quoted() {
             let expected = "`t` lost its server; it may have taken effect.\nCheck its result";
             assert!(reply.text.starts_with(expected), "{}", reply.text);
         }
+    }
+}
+
+/// Leaves by a way of its door's, as an interrupt of another language does.
+struct Leaves;
+
+impl Tool for Leaves {
+    fn call<'a>(&'a self, _: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async { Err(Failure::left()) })
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_left_is_abandoned_and_its_siblings_are_not() {
+    let schema = json!({ "type": "object" });
+    let guard = guard(schema);
+    guard.toolbox().add(ToolSpec::new("leaves", "").tool(Leaves)).unwrap();
+    let calls = ["leaves", "relay"].map(|tool| Call::new(tool, tool, "{}"));
+    let replies = guard.handle_all(calls.into()).await;
+    let ids: Vec<&str> = replies.iter().map(|reply| reply.id.as_str()).collect();
+    assert_eq!(ids, ["leaves", "relay"]);
+    let counts = guard.journal().counts();
+    assert_eq!((counts.succeeded, counts.failed, counts.abandoned), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn a_door_is_told_whether_arguments_were_mended() {
+    struct Tells;
+
+    impl Tool for Tells {
+        fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+            Box::pin(async move { Ok(Output::text(arguments.repairs().len().to_string())) })
+        }
+    }
+
+    let guard = guard(json!({ "type": "object" }));
+    let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+    guard.toolbox().add(ToolSpec::new("tells", "").schema(schema).tool(Tells)).unwrap();
+    for (arguments, repairs) in [(json!({ "n": 1 }), "0"), (json!({ "n": "1" }), "1")] {
+        assert_eq!(guard.handle(Call::new("1", "tells", arguments)).await.text, repairs);
+    }
+}
+
+#[tokio::test]
+async fn every_problem_that_a_tool_finds_is_told() {
+    let problem = |path: &str, remark: &str| Problem {
+        path: path.to_owned(),
+        remark: Some(remark.to_owned()),
+        ..Problem::default()
+    };
+    let guard = guard(json!({ "type": "object" }));
+    let problems = vec![problem("order.count", "it must be even"), problem("day", "it is past")];
+    let reply = guard.refuse(Call::new("1", "relay", "{}"), Failure::invalid_all(problems));
+    assert_eq!(reply.kind(), Some(FailureKind::InvalidArguments));
+    for told in ["`order.count`", "it must be even", "`day`", "it is past"] {
+        assert!(reply.text.contains(told), "{}", reply.text);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::io;
 
-use crate::{Failure, FailureKind, Provenance};
+use crate::{Failure, FailureKind, Provenance, Raised};
 
 /// How far down a chain of causes is looked; a chain may be a ring.
 const CAUSES: usize = 16;
@@ -45,6 +45,9 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<FailureKind> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         return io_kind(error);
     }
+    if let Some(number) = error.downcast_ref::<Raised>().and_then(Raised::number) {
+        return io_kind(&io::Error::from_raw_os_error(number));
+    }
     if error.is::<tokio::time::error::Elapsed>() {
         return Some(FailureKind::Timeout);
     }
@@ -59,6 +62,15 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<FailureKind> {
         return Some(if cancelled { FailureKind::Cancelled } else { FailureKind::Internal });
     }
     None
+}
+
+/// What the operating system calls it.
+pub(crate) fn io_error_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
+    if let Some(error) = error.downcast_ref::<io::Error>() {
+        return Some(error.kind());
+    }
+    let number = error.downcast_ref::<Raised>()?.number()?;
+    Some(io::Error::from_raw_os_error(number).kind())
 }
 
 fn io_kind(error: &io::Error) -> Option<FailureKind> {

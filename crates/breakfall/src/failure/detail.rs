@@ -40,6 +40,8 @@ pub enum Detail {
     Gone,
     /// The call was not even started.
     NotStarted,
+    /// The tool was left by a way that only its door knows: nobody is told.
+    Left,
     /// The same call failed again and again.
     Repeated {
         /// How often.

@@ -35,6 +35,13 @@ impl Failure {
         failure
     }
 
+    /// Arguments are not acceptable: every problem at once.
+    pub fn invalid_all(problems: Vec<Problem>) -> Self {
+        let mut failure = Self::said(FailureKind::InvalidArguments, String::new());
+        failure.0.detail = Detail::Arguments { problems, correction: None };
+        failure
+    }
+
     /// Something else must be done first: say what.
     pub fn precondition(first: impl Into<String>) -> Self {
         Self::said(FailureKind::Precondition, first)
@@ -143,6 +150,12 @@ impl Failure {
 
 /// What the guard raises.
 impl Failure {
+    /// The tool was left by a way that only its door knows (an interrupt of another language): the
+    /// call is recorded as abandoned, and the reply is for nobody.
+    pub fn left() -> Self {
+        Self::found(FailureKind::Cancelled, Detail::Left)
+    }
+
     /// A failure of a kind with nothing known of it: for tests and for doors that relay a kind.
     pub fn of_kind(kind: FailureKind) -> Self {
         Self::found(kind, Detail::None)

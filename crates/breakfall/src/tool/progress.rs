@@ -112,8 +112,9 @@ impl Progress {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Work begins on a thread or a task of its own.
-    pub(crate) fn elsewhere(&self) -> Elsewhere {
+    /// Work begins on a thread or a task of its own: if its time is up before what is returned is
+    /// dropped, it is a straggler.
+    pub fn elsewhere(&self) -> Elsewhere {
         let mut state = self.state();
         state.is_elsewhere = true;
         if !state.is_wanted {
@@ -125,11 +126,12 @@ impl Progress {
 }
 
 /// Work on a thread or a task of its own, until it is dropped.
-pub(crate) struct Elsewhere(Progress);
+#[derive(Debug)]
+pub struct Elsewhere(Progress);
 
 impl Elsewhere {
     /// Work came to its end. What came of it is dropped if nobody wants it any more, and noted.
-    pub(crate) fn done(self) {
+    pub fn done(self) {
         let line = &self.0.0;
         if self.0.state().is_straggler {
             line.stragglers.late.fetch_add(1, Ordering::Relaxed);

@@ -1,0 +1,325 @@
+"""A LangChain tool as the guard calls it, with what LangGraph injects."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NoReturn
+
+import pydantic
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools.base import (
+    InjectedToolCallId,
+    _format_output,
+    _is_injected_arg_type,
+    get_all_basemodel_annotations,
+)
+from langgraph.prebuilt.tool_node import (
+    ToolInvocationError,
+    ToolRuntime,
+    _filter_validation_errors,
+    _get_all_injected_args,
+)
+
+from ._breakfall import Output
+from ._failure import Failure
+from ._schema import refusal
+
+try:
+    from langchain_core.globals import get_debug
+    from langchain_core.tools.base import _get_runnable_config_param
+    from langchain_core.tracers.context import _configure_hooks, _tracing_v2_is_enabled
+    from langchain_core.utils.env import env_var_is_set
+except ImportError:  # another release: nobody can be told not to listen
+    _configure_hooks = None  # type: ignore[assignment]
+
+try:
+    from langgraph.errors import is_invalid_resume
+except ImportError:
+
+    def is_invalid_resume(error: BaseException) -> bool:
+        return False
+
+
+def is_heard(config: Any) -> bool:
+    """Whether anybody hears of tools that run: a handler, a tracer, a debugger."""
+    callbacks = config.get("callbacks")
+    if callbacks:
+        if isinstance(callbacks, list):
+            return True
+        if callbacks.handlers or callbacks.inheritable_handlers:
+            return True
+    if _configure_hooks is None or get_debug() or _tracing_v2_is_enabled():
+        return True
+    for variable, _, handler, environment in _configure_hooks:
+        if variable.get() is not None:
+            return True
+        if environment is not None and handler is not None and env_var_is_set(environment):
+            return True
+    return env_var_is_set("LANGCHAIN_TRACING") or env_var_is_set("LANGCHAIN_HANDLER")
+
+
+class Resumed(Exception):
+    """An interrupt was answered with something that it does not accept: for who answered it."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Asked:
+    """What goes with a call to its tool."""
+
+    __slots__ = (
+        "call",
+        "config",
+        "heard",
+        "input",
+        "input_type",
+        "made",
+        "node",
+        "runtime",
+        "tool",
+    )
+
+    def __init__(
+        self,
+        node: Any,
+        call: Any,
+        tool: Tool | None,
+        input: Any,
+        input_type: Any,
+        config: Any,
+        runtime: Any,
+    ) -> None:
+        self.node = node
+        self.call = call
+        self.tool = tool
+        self.input = input
+        self.input_type = input_type
+        self.config = config
+        self.runtime = runtime
+        self.made: ToolRuntime | None = None
+        self.heard = True
+
+    def tool_runtime(self) -> Any:
+        """What LangGraph injects into tools."""
+        if self.made is None:
+            runtime = self.runtime
+            self.made = ToolRuntime(
+                state=self.node._extract_state(self.input, self.config),
+                tool_call_id=self.call["id"],
+                config=self.config,
+                context=runtime.context,
+                store=runtime.store,
+                stream_writer=runtime.stream_writer,
+                tools=list(self.node.tools_by_name.values()),
+                execution_info=runtime.execution_info,
+                server_info=runtime.server_info,
+            )
+        return self.made
+
+
+class Tool:
+    """A LangChain tool, with what is known of it without calling it."""
+
+    def __init__(self, node: Any, tool: BaseTool) -> None:
+        self.node = node
+        self.tool = tool
+        self.injected = _get_all_injected_args(tool)
+        self.has_function = self.has_coroutine = True
+        if isinstance(tool, StructuredTool):
+            self.has_function = tool.func is not None
+            self.has_coroutine = tool.coroutine is not None
+        self.plain = _Plain.of(tool)
+
+    def schema(self) -> dict[str, Any]:
+        """What the model may give."""
+        shape: Any = self.tool.tool_call_schema
+        if isinstance(shape, dict):
+            return shape
+        try:
+            schema: dict[str, Any] = shape.model_json_schema()
+            return schema
+        except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
+            return {"type": "object"}
+
+    def run(self, arguments: dict[str, Any], asked: Asked) -> Any:
+        """Runs the tool for a caller that waits."""
+        used = asked.tool or self
+        call = used.injected_call(arguments, asked)
+        try:
+            if used.plain is not None and used.plain.function is not None and not asked.heard:
+                response = used.plain.run(call, asked.config)
+            else:
+                response = used.tool.invoke({**call, "type": "tool_call"}, asked.config)
+        except pydantic.ValidationError as error:
+            used.refuse(error, asked)
+        return used.output(response, asked)
+
+    async def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
+        """Runs the tool on the event loop."""
+        used = asked.tool or self
+        call = used.injected_call(arguments, asked)
+        try:
+            if used.plain is not None and used.plain.coroutine is not None and not asked.heard:
+                response = await used.plain.arun(call, asked.config)
+            else:
+                response = await used.tool.ainvoke({**call, "type": "tool_call"}, asked.config)
+        except pydantic.ValidationError as error:
+            used.refuse(error, asked)
+        return used.output(response, asked)
+
+    def injected_call(self, arguments: dict[str, Any], asked: Asked) -> Any:
+        call = asked.call
+        if arguments is not call.get("args"):
+            call = {**call, "args": arguments}
+        if not self.injected.all_injected_keys and not self.injected.runtime:
+            return call
+        return asked.node._inject_tool_args(call, asked.tool_runtime(), self.tool)
+
+    def refuse(self, error: pydantic.ValidationError, asked: Asked) -> NoReturn:
+        """Says what the tool finds wrong with its arguments, without what was injected."""
+        if is_invalid_resume(error):
+            raise Resumed(error)
+        kept = _filter_validation_errors(error, self.injected)
+        call = asked.call
+        known = ToolInvocationError(call["name"], error, call["args"], kept)
+        known.__cause__ = error
+        raise refusal(error, frozenset(self.injected.all_injected_keys)) from known
+
+    def output(self, response: Any, asked: Asked) -> Any:
+        try:
+            answer = asked.node._normalize_tool_response(response, asked.call, asked.input_type)
+        except (TypeError, ValueError) as error:
+            raise Failure(kind="invalid_output") from error
+        if isinstance(answer, ToolMessage):
+            return Output(message_text(answer), answer, is_error=answer.status == "error")
+        return Output("", answer)
+
+
+def message_text(message: ToolMessage) -> str:
+    """The text of a message; pictures and the like have none."""
+    content = message.content
+    if isinstance(content, str):
+        return content
+    texts = (block if isinstance(block, str) else block.get("text", "") for block in content)
+    return "\n".join(text for text in texts if text)
+
+
+class _Plain:
+    """A tool that is a function and nothing else. Where nobody hears of it, it is called as one:
+    LangChain's way of calling takes longer than most tools."""
+
+    __slots__ = (
+        "artifact",
+        "config_of",
+        "coroutine",
+        "fields",
+        "function",
+        "id_fields",
+        "injected",
+        "model",
+        "name",
+    )
+
+    @classmethod
+    def of(cls, tool: BaseTool) -> _Plain | None:
+        model = getattr(tool, "args_schema", None)
+        if (
+            _configure_hooks is None
+            or type(tool) is not StructuredTool
+            or tool.callbacks is not None
+            or tool.verbose
+            or tool.handle_tool_error
+            or tool.handle_validation_error
+            or not isinstance(model, type)
+            or not issubclass(model, pydantic.BaseModel)
+            or model.model_config.get("extra") == "allow"
+            or model.model_computed_fields
+            or issubclass(model, pydantic.RootModel)
+        ):
+            return None
+        for function in (tool.func, tool.coroutine):
+            if function is not None and not _is_plain(function):
+                return None
+        return cls(tool, model)
+
+    def __init__(self, tool: StructuredTool, model: type[pydantic.BaseModel]) -> None:
+        self.name = tool.name
+        self.model = model
+        self.function: Any = tool.func
+        self.coroutine: Any = tool.coroutine
+        self.artifact = tool.response_format == "content_and_artifact"
+        self.fields = [
+            (name, field.is_required() or name in ("args", "kwargs"))
+            for name, field in model.model_fields.items()
+        ]
+        self.id_fields = [
+            name
+            for name, hint in get_all_basemodel_annotations(model).items()
+            if _is_injected_arg_type(hint, injected_type=InjectedToolCallId)
+        ]
+        self.injected = sorted(tool._injected_args_keys)
+        self.config_of = {
+            function: _get_runnable_config_param(function)
+            for function in (tool.func, tool.coroutine)
+            if function is not None
+        }
+
+    def run(self, call: Any, config: Any) -> Any:
+        given = self.given(call, self.function, config)
+        token = var_child_runnable_config.set(config)
+        try:
+            return self.formatted(self.function(**given), call["id"])
+        finally:
+            var_child_runnable_config.reset(token)
+
+    async def arun(self, call: Any, config: Any) -> Any:
+        given = self.given(call, self.coroutine, config)
+        token = var_child_runnable_config.set(config)
+        try:
+            return self.formatted(await self.coroutine(**given), call["id"])
+        finally:
+            var_child_runnable_config.reset(token)
+
+    def given(self, call: Any, function: Any, config: Any) -> dict[str, Any]:
+        """The arguments as the function expects them."""
+        arguments = call["args"]
+        if self.id_fields:
+            arguments = {**arguments, **dict.fromkeys(self.id_fields, call["id"])}
+        given: dict[str, Any] = {}
+        if self.fields:
+            checked = self.model.model_validate(arguments)
+            provided = checked.model_fields_set
+            for name, is_only_given in self.fields:
+                if not is_only_given or name in provided or name in arguments:
+                    given[name] = getattr(checked, name)
+            for name in self.injected:
+                if name in arguments:
+                    given[name] = arguments[name]
+                elif name == "tool_call_id":
+                    given[name] = call["id"]
+        parameter = self.config_of[function]
+        if parameter:
+            given[parameter] = config
+        return given
+
+    def formatted(self, response: Any, id: str) -> Any:
+        artifact = None
+        if self.artifact:
+            if not isinstance(response, tuple) or len(response) != 2:
+                raise ValueError(
+                    f"`{self.name}` returns content and artifact, and gave {type(response)}"
+                )
+            response, artifact = response
+        return _format_output(response, artifact, id, self.name, "success")
+
+
+def _is_plain(function: Any) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return not {"callbacks", "run_manager"} & set(parameters)

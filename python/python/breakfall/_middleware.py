@@ -1,0 +1,139 @@
+"""The guard as a middleware of LangChain's agents."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pydantic
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.tools import ToolException
+from langgraph.errors import GraphBubbleUp
+from langgraph.prebuilt.tool_node import ToolInvocationError
+
+from ._breakfall import Output
+from ._failure import Failure
+from ._guard import Guard, answered
+from ._langchain import message_text
+from ._schema import refusal
+
+
+class GuardMiddleware(AgentMiddleware[Any, Any]):
+    """Answers every tool call of an agent: as the outermost middleware it also answers for those
+    within."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        options.setdefault("checking", "diagnose")
+        passes = (GraphBubbleUp, *options.pop("passes", ()))
+        told = (ToolException, *options.pop("told", ()))
+        effects = options.pop("effects", None)
+        self.guard = Guard(passes=passes, told=told, **options)
+        self._effects = dict(effects or {})
+        self._known: set[str] = set()
+        self._adding = threading.Lock()
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Runs a call within the guard."""
+        if request.tool is None:
+            answer = handler(request)
+            if not _is_error(answer):
+                return answer
+        asked = self._asked(request, handler)
+        return _answer(request, self.guard.core.call(asked))
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Runs a call within the guard, while the event loop goes on."""
+        if request.tool is None:
+            answer = await handler(request)
+            if not _is_error(answer):
+                return answer
+        asked = self._asked(request, handler)
+        replies = await answered(self.guard.core, [asked])
+        return _answer(request, replies[0])
+
+    def _asked(self, request: Any, handler: Any) -> tuple[Any, ...]:
+        call, tool = request.tool_call, request.tool
+        name = call["name"]
+        # Those of the agent are known by their names, so that a near miss is told.
+        for known in getattr(request.runtime, "tools", None) or ():
+            self._add(known.name, known)
+        if tool is not None:
+            self._add(name, tool)
+        return (name, call["args"], call["id"] or "", _run_of(request.state), (request, handler))
+
+    def _add(self, name: str, tool: Any) -> None:
+        with self._adding:
+            if name in self._known:
+                return
+            self._known.add(name)
+        try:
+            shape = tool.tool_call_schema
+            schema = shape if isinstance(shape, dict) else shape.model_json_schema()
+        except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
+            schema = {"type": "object"}
+        effect = self._effects.get(name, "once")
+        self.guard.add(name, tool.description or "", schema, _handled, _ahandled, effect=effect)
+
+
+def _handled(arguments: dict[str, Any], extra: Any) -> Any:
+    request, handler = extra
+    try:
+        return _output(handler(_with(request, arguments)))
+    except (ToolInvocationError, pydantic.ValidationError) as error:
+        raise _refused(error) from error
+
+
+async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
+    request, handler = extra
+    try:
+        return _output(await handler(_with(request, arguments)))
+    except (ToolInvocationError, pydantic.ValidationError) as error:
+        raise _refused(error) from error
+
+
+def _with(request: Any, arguments: dict[str, Any]) -> Any:
+    call = request.tool_call
+    if arguments is call["args"]:
+        return request
+    return request.override(tool_call={**call, "args": arguments})
+
+
+def _is_error(answer: Any) -> bool:
+    """A tool that nobody knows may be known to a middleware within."""
+    return isinstance(answer, ToolMessage) and answer.status == "error"
+
+
+def _output(answer: Any) -> Any:
+    if isinstance(answer, ToolMessage):
+        return Output(message_text(answer), answer, is_error=answer.status == "error")
+    return Output("", answer)
+
+
+def _refused(error: Exception) -> Failure:
+    found = error.source if isinstance(error, ToolInvocationError) else error
+    return refusal(found) if isinstance(found, pydantic.ValidationError) else Failure(str(error))
+
+
+def _answer(request: Any, reply: Any) -> Any:
+    value = reply.value
+    call = request.tool_call
+    if value is not None:
+        if isinstance(value, ToolMessage) and value.status != "error":
+            if isinstance(value.content, str) and not reply.says(value.content):
+                status = "error" if reply.is_error else "success"
+                return value.model_copy(update={"content": reply.text, "status": status})
+        return value
+    return ToolMessage(
+        content=reply.text, name=call["name"], tool_call_id=call["id"] or "", status="error"
+    )
+
+
+def _run_of(state: Any) -> str | None:
+    messages = state.get("messages") if isinstance(state, dict) else None
+    for message in reversed(messages or ()):
+        if isinstance(message, HumanMessage):
+            return message.id
+    return None

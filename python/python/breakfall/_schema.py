@@ -1,0 +1,108 @@
+"""A function's type hints become a schema, and checked arguments what the function expects."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, get_origin, get_type_hints
+
+import pydantic
+from pydantic.fields import FieldInfo
+
+from ._failure import Failure
+
+#: Types whose JSON form is the value itself.
+_PLAIN = (str, int, float, bool, dict, list, type(None), Any)
+
+
+class Signature:
+    """What a function accepts."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        hints = get_type_hints(_written(function), include_extras=True)
+        fields: dict[str, Any] = {}
+        aliases: dict[str, str] = {}
+        takes_more = False
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                takes_more = True
+                continue
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
+                raise TypeError(
+                    f"`{name}`: `{parameter.name}` cannot be given by its name; "
+                    "a model gives every argument by its name"
+                )
+            hint = hints.get(parameter.name, Any)
+            default = ... if parameter.default is parameter.empty else parameter.default
+            # Names that pydantic keeps for itself get another, and keep theirs in the schema.
+            own = f"p{len(fields)}_" + parameter.name.strip("_")
+            aliases[parameter.name] = own
+            if isinstance(default, FieldInfo):
+                fields[own] = (hint, default)
+                default.alias = default.validation_alias = parameter.name
+            else:
+                fields[own] = (hint, pydantic.Field(default, alias=parameter.name))
+        self.model = pydantic.create_model(
+            name,
+            __config__=pydantic.ConfigDict(
+                extra="allow" if takes_more else "forbid", arbitrary_types_allowed=True
+            ),
+            **fields,
+        )
+        self._names = {own: name for name, own in aliases.items()}
+        self._is_plain = all(
+            hint in _PLAIN if get_origin(hint) is None else False
+            for hint in (hints.get(name, Any) for name in aliases)
+        )
+        self.schema = self.model.model_json_schema(by_alias=True)
+        self.schema.pop("title", None)
+        for shape in self.schema.get("properties", {}).values():
+            shape.pop("title", None)
+
+    def values(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments as the function expects them: models, dates, enumerations."""
+        if self._is_plain:
+            return arguments
+        try:
+            checked = self.model.model_validate(arguments)
+        except pydantic.ValidationError as error:
+            raise refusal(error) from error
+        given = {
+            self._names[own]: getattr(checked, own)
+            for own in checked.model_fields_set
+            if own in self._names
+        }
+        return {**given, **(checked.model_extra or {})}
+
+
+def _written(function: Callable[..., Any]) -> Any:
+    """The function as it was written: below partial applications and objects that are called."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to wait for."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_written(function))
+
+
+def refusal(error: pydantic.ValidationError, hidden: frozenset[str] = frozenset()) -> Failure:
+    """What pydantic finds wrong with arguments, without what the model cannot give."""
+    problems = [
+        (_path(found["loc"]), found["msg"])
+        for found in error.errors(include_url=False, include_context=False, include_input=False)
+        if not (found["loc"] and found["loc"][0] in hidden)
+    ]
+    return Failure(kind="invalid_arguments", problems=problems)
+
+
+def _path(place: tuple[Any, ...]) -> str:
+    path = ""
+    for part in place:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else str(part)
+    return path

@@ -1,0 +1,147 @@
+"""Where functions run: on kept threads, or as tasks of an event loop.
+
+These are Python's own threads and tasks, and no frame of the extension lies below a tool: an
+interpreter that ends may take them away.
+"""
+
+from __future__ import annotations
+
+import _thread
+import asyncio
+import inspect
+import threading
+from typing import Any
+
+
+def start(work: Any) -> None:
+    """Starts a thread that takes its work from `work`."""
+    _thread.start_new_thread(_run, (work,))
+
+
+def _run(work: Any) -> None:
+    while (job := work.take()) is not None:
+        function, arguments, extra, context, finish = job
+        try:
+            value = context.run(function, arguments, extra)
+        except BaseException as error:  # noqa: BLE001 - the guard tells what is whose business
+            finish.raised(error)
+        else:
+            finish.returned(value)
+            del value
+        # Nothing of a call is kept alive while the thread sleeps.
+        del job, function, arguments, extra, context, finish
+
+
+def task(loop: Any, function: Any, arguments: Any, extra: Any, finish: Any) -> Any:
+    """Runs a coroutine function on the running loop."""
+    made = loop.create_task(_coroutine(function, arguments, extra))
+    made.add_done_callback(_Ended(finish))
+    return made
+
+
+async def _coroutine(function: Any, arguments: Any, extra: Any) -> Any:
+    value = function(arguments, extra)
+    return await value if inspect.isawaitable(value) else value
+
+
+async def _kept(function: Any, arguments: Any, extra: Any) -> Any:
+    try:
+        return await _coroutine(function, arguments, extra)
+    except (KeyboardInterrupt, SystemExit) as error:
+        # They would end the loop, which others wait for: they are for the caller.
+        return _Goes(error)
+
+
+class _Goes:
+    """What is to go on upwards where the caller is."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+class _Ended:
+    """Hears that a task has ended."""
+
+    __slots__ = ("finish",)
+
+    def __init__(self, finish: Any) -> None:
+        self.finish = finish
+
+    def __call__(self, task: Any) -> None:
+        if task.cancelled():
+            self.finish.raised(asyncio.CancelledError())
+        elif (error := task.exception()) is not None:
+            self.finish.raised(error)
+        elif isinstance(value := task.result(), _Goes):
+            self.finish.raised(value.error)
+        else:
+            self.finish.returned(value)
+
+
+def stop(task: Any) -> None:
+    """Tells a task to stop, from whatever thread."""
+    loop = task.get_loop()
+    try:
+        here = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        here = False
+    if here:
+        task.cancel()
+    else:
+        loop.call_soon_threadsafe(task.cancel)
+
+
+def wake(waiting: Any) -> None:
+    """Lets a coroutine look again."""
+    if not waiting.done():
+        waiting.set_result(None)
+
+
+class _Elsewhere:
+    """A task that is made on another thread, and can be stopped before it is there."""
+
+    def __init__(self, loop: Any) -> None:
+        self.loop = loop
+        self.task: Any = None
+        self.stopped = False
+
+    def get_loop(self) -> Any:
+        return self.loop
+
+    def cancel(self) -> None:
+        self.stopped = True
+        if self.task is not None:
+            self.task.cancel()
+
+    def begin(self, function: Any, arguments: Any, extra: Any, finish: Any) -> None:
+        self.task = self.loop.create_task(_kept(function, arguments, extra))
+        self.task.add_done_callback(_Ended(finish))
+        if self.stopped:
+            self.task.cancel()
+
+
+_kept_loop: Any = None
+_keeping = threading.Lock()
+
+
+def task_elsewhere(function: Any, arguments: Any, extra: Any, context: Any, finish: Any) -> Any:
+    """Runs a coroutine function for a caller that has no loop, on one kept for that."""
+    made = _Elsewhere(_loop())
+    made.loop.call_soon_threadsafe(made.begin, function, arguments, extra, finish, context=context)
+    return made
+
+
+def _loop() -> Any:
+    global _kept_loop
+    with _keeping:
+        if _kept_loop is None:
+            _kept_loop = asyncio.new_event_loop()
+            _thread.start_new_thread(_kept_loop.run_forever, ())
+        return _kept_loop
+
+
+def begin_anew() -> None:
+    """No thread came through the fork."""
+    global _kept_loop, _keeping
+    _kept_loop = None
+    _keeping = threading.Lock()

@@ -1,0 +1,308 @@
+"""A tool node for LangGraph that a failing tool does not take down.
+
+>>> from breakfall.langgraph import ErrorHandlingToolNode
+>>> node = ErrorHandlingToolNode([search, read_file])            # doctest: +SKIP
+>>> graph.add_node("tools", node)                                # doctest: +SKIP
+
+It is a :class:`langgraph.prebuilt.ToolNode` and takes what that takes. What differs is written in
+docs/python.md: every exception is answered unless ``handle_tool_errors`` says otherwise, the words
+are the guard's, a state without messages or calls gives no messages, and calls that LangChain could
+not parse are answered too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.tools import BaseTool, ToolException
+from langgraph.errors import GraphBubbleUp
+from langgraph.prebuilt.tool_node import ToolNode, _infer_handled_types
+from langgraph.runtime import Runtime
+
+from ._failure import Failure
+from ._guard import Guard, answered
+from ._langchain import Asked, Resumed, Tool, is_heard
+
+__all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
+
+_anonymous = itertools.count()
+
+_InputType = Literal["list", "dict", "tool_calls"]
+
+
+def _by_the_guard(error: Exception) -> str:
+    """Stands for what is said where nothing else is: the guard's words."""
+    raise error
+
+
+class ErrorHandlingToolNode(ToolNode):
+    """Runs the tool calls of the last AI message; each is answered under its id.
+
+    :param tools: as for ``ToolNode``.
+    :param handle_tool_errors: as for ``ToolNode``; without it every exception is answered in the
+        guard's words. ``True`` is the same, a text or a function gives other words, a type or
+        several let go what they do not name, ``False`` lets everything go. Interrupts always go.
+    :param effects: ``{name: "read_only" | "idempotent" | "once"}``: may a call be repeated?
+    :param guard: what :class:`breakfall.Guard` takes: ``preset``, ``timeout``, ``store``, ….
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[BaseTool | Callable[..., Any]],
+        *,
+        name: str = "tools",
+        tags: list[str] | None = None,
+        handle_tool_errors: Any = _by_the_guard,
+        messages_key: str = "messages",
+        wrap_tool_call: Any = None,
+        awrap_tool_call: Any = None,
+        effects: Mapping[str, str] | None = None,
+        **guard: Any,
+    ) -> None:
+        super().__init__(
+            tools,
+            name=name,
+            tags=tags,
+            handle_tool_errors=handle_tool_errors,
+            messages_key=messages_key,
+            wrap_tool_call=wrap_tool_call,
+            awrap_tool_call=awrap_tool_call,
+        )
+        guard.setdefault("checking", "diagnose")
+        passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
+        told = (ToolException, *guard.pop("told", ()))
+        self.guard = Guard(passes=passes, told=told, **guard)
+        self._effects = dict(effects or {})
+        self._known: dict[str, Tool] = {}
+        for tool in self._tools_by_name.values():
+            self._add(tool)
+
+    @property
+    def tools(self) -> dict[str, BaseTool]:
+        """The tools by their names."""
+        return self._tools_by_name
+
+    @property
+    def tool_error_registry(self) -> dict[str, list[dict[str, Any]]]:
+        """The newest errors of each tool; the same as :meth:`get_error_summary`."""
+        return self.get_error_summary()
+
+    def get_error_summary(self) -> dict[str, list[dict[str, Any]]]:
+        """The newest errors: ``{tool: [{error_type, error_message, timestamp}]}``."""
+        summary: dict[str, list[dict[str, Any]]] = {}
+        for record in self.guard.records():
+            failure = record["failure"]
+            if failure is not None:
+                at = datetime.fromtimestamp(record["started"], timezone.utc)
+                entry = {
+                    "error_type": record["error_type"],
+                    "error_message": failure["message"] or record["told"],
+                    "timestamp": at.isoformat(),
+                }
+                summary.setdefault(record["tool"], []).append(entry)
+        return summary
+
+    def __call__(self, state: Any) -> Any:
+        """Runs outside of a graph, as a plain function of the state."""
+        return self._func(state, ensure_config(), Runtime())
+
+    # What LangGraph calls.
+
+    def _func(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
+        if self._wrap_tool_call is not None:
+            return self._wrapped(input, config, runtime)
+        calls, input_type = self._parse_input(input)
+        asked, run = self._asked(calls, input, input_type, config, runtime)
+        replies = self._answered(asked)
+        return self._outputs(calls, replies, input_type, run)
+
+    async def _afunc(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
+        if self._awrap_tool_call is not None or self._wrap_tool_call is not None:
+            return await self._awrapped(input, config, runtime)
+        calls, input_type = self._parse_input(input)
+        asked, run = self._asked(calls, input, input_type, config, runtime)
+        replies = await self._aanswered(asked)
+        return self._outputs(calls, replies, input_type, run)
+
+    def _answered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
+        core = self.guard.core
+        try:
+            return [core.call(asked[0])] if len(asked) == 1 else core.batch(asked)
+        except Resumed as resumed:
+            raise resumed.error from None
+
+    async def _aanswered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
+        try:
+            return await answered(self.guard.core, asked)
+        except Resumed as resumed:
+            raise resumed.error from None
+
+    def _parse_input(self, input: Any) -> tuple[list[Any], _InputType]:
+        """The calls, with those that LangChain could not parse; none where there is no message."""
+        messages: Sequence[Any]
+        input_type: _InputType
+        if isinstance(input, list):
+            if input and isinstance(input[-1], dict) and input[-1].get("type") == "tool_call":
+                return input, "tool_calls"
+            messages, input_type = input, "list"
+        elif isinstance(input, dict):
+            if input.get("__type") == "tool_call_with_context":
+                return [input["tool_call"]], "tool_calls"
+            messages, input_type = input.get(self._messages_key) or (), "dict"
+        else:
+            messages, input_type = getattr(input, self._messages_key, None) or (), "dict"
+        for message in reversed(messages):
+            if isinstance(message, AIMessage):
+                return [*message.tool_calls, *message.invalid_tool_calls], input_type
+        return [], input_type
+
+    def _asked(
+        self, calls: list[Any], input: Any, input_type: _InputType, config: Any, runtime: Any
+    ) -> tuple[list[tuple[Any, ...]], str]:
+        heard = is_heard(config)
+        run = self._run_of(input, config, runtime)
+        asked = []
+        for call in calls:
+            name = call.get("name") or ""
+            extra = Asked(self, call, self._known.get(name), input, input_type, config, runtime)
+            extra.heard = heard
+            asked.append((name, call.get("args"), call.get("id") or "", run, extra))
+        return asked, run
+
+    def _run_of(self, input: Any, config: Any, runtime: Any) -> str:
+        """One agent's work from a user message to its end, by the best name there is."""
+        state = input
+        if isinstance(input, dict):
+            if input.get("__type") == "tool_call_with_context":
+                state = input["state"]
+            state = state.get(self._messages_key) if isinstance(state, dict) else state
+        for message in reversed(state if isinstance(state, (list, tuple)) else ()):
+            if isinstance(message, HumanMessage):
+                if message.id:
+                    return message.id
+                break
+        info = getattr(runtime, "execution_info", None)
+        if info is not None and (info.run_id or info.thread_id):
+            return str(info.run_id or info.thread_id)
+        # Of calls that nobody can tell apart none is a repeat of another.
+        return f"anonymous-{next(_anonymous)}"
+
+    def _outputs(
+        self, calls: list[Any], replies: list[Any], input_type: _InputType, run: str
+    ) -> Any:
+        if run.startswith("anonymous-") and any(reply.is_error for reply in replies):
+            self.guard.end_run(run)
+        outputs = [self._output(call, reply) for call, reply in zip(calls, replies, strict=True)]
+        return self._combine_tool_outputs(outputs, input_type)
+
+    def _output(self, call: Any, reply: Any) -> Any:
+        value = reply.value
+        if value is not None:
+            if not isinstance(value, ToolMessage) or not isinstance(value.content, str):
+                return value
+            if value.status == "error" or reply.says(value.content):
+                return value
+            # It was cut, or something is said beside it.
+            status = "error" if reply.is_error else value.status
+            return value.model_copy(update={"content": reply.text, "status": status})
+        return ToolMessage(
+            content=self._words(reply),
+            name=call.get("name") or "",
+            tool_call_id=call.get("id") or "",
+            status="error",
+        )
+
+    def _words(self, reply: Any) -> str:
+        """What the model is told of a failure, as ``handle_tool_errors`` decides."""
+        handled: Any = self._handle_tool_errors
+        error = reply.exception
+        if error is None or handled is _by_the_guard or handled is True:
+            return str(reply.text)
+        # What a handler knows is what LangGraph raises.
+        if isinstance(error, Failure) and isinstance(error.__cause__, Exception):
+            error = error.__cause__
+        if not handled:
+            raise error
+        if isinstance(handled, str):
+            return handled
+        if isinstance(handled, (type, tuple)):
+            if isinstance(error, handled):
+                return str(reply.text)
+            raise error
+        if not isinstance(error, _infer_handled_types(handled)):
+            raise error
+        return str(handled(error))
+
+    # Calls that go through an interceptor: LangGraph leads, and each execution is guarded.
+
+    def _wrapped(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
+        return super()._func(input, config, runtime)
+
+    async def _awrapped(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
+        return await super()._afunc(input, config, runtime)
+
+    def _execute_tool_sync(self, request: Any, input_type: Any, config: Any) -> Any:
+        asked = self._requested(request, input_type, config)
+        return self._output(request.tool_call, self._answered([asked])[0])
+
+    async def _execute_tool_async(self, request: Any, input_type: Any, config: Any) -> Any:
+        asked = self._requested(request, input_type, config)
+        replies = await self._aanswered([asked])
+        return self._output(request.tool_call, replies[0])
+
+    def _requested(self, request: Any, input_type: _InputType, config: Any) -> tuple[Any, ...]:
+        call, tool = request.tool_call, request.tool
+        known = self._known.get(call["name"])
+        if tool is not None and (known is None or known.tool is not tool):
+            # An interceptor brought a tool of its own.
+            known = self._add(tool, call["name"]) if known is None else Tool(self, tool)
+        extra = Asked(self, call, known, request.state, input_type, config, None)
+        extra.made = request.runtime
+        extra.heard = is_heard(config)
+        run = self._run_of(request.state, config, request.runtime)
+        return (call["name"], call["args"], call["id"] or "", run, extra)
+
+    def _add(self, tool: BaseTool, name: str | None = None) -> Tool:
+        known = Tool(self, tool)
+        name = name or tool.name
+        self._known[name] = known
+        self.guard.add(
+            name,
+            tool.description or "",
+            known.schema(),
+            known.run if known.has_function else None,
+            known.arun if known.has_coroutine else None,
+            effect=self._effects.get(name, "once"),
+        )
+        return known
+
+
+def wrap_tool_call(**options: Any) -> Any:
+    """A middleware for LangChain's ``create_agent``: a failing tool does not take the agent down.
+
+    >>> agent = create_agent(model, tools, middleware=[wrap_tool_call()])     # doctest: +SKIP
+
+    It takes what :class:`breakfall.Guard` takes.
+    """
+    from ._middleware import GuardMiddleware
+
+    return GuardMiddleware(**options)
+
+
+def tools_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
+    """Where a graph goes after its model: to ``tools`` if there are calls to answer, also where
+    LangChain could not parse them. LangGraph's own ends the run then, without a word."""
+    messages = state
+    if isinstance(state, dict):
+        messages = state.get(messages_key)
+    elif not isinstance(state, (list, tuple)):
+        messages = getattr(state, messages_key, None)
+    last = messages[-1] if messages else None
+    if isinstance(last, AIMessage) and (last.tool_calls or last.invalid_tool_calls):
+        return "tools"
+    return "__end__"

@@ -1,0 +1,180 @@
+//! The guard as Python sees it.
+
+use std::sync::Arc;
+
+use breakfall::{Call, Effect, ToolSpec};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::options::Options;
+use crate::raised::Manners;
+use crate::reply::{self, Reply};
+use crate::slot::{Asked, Slot, Where};
+use crate::tool::PyTool;
+use crate::wait::{Answer, on_this_thread};
+use crate::words::wrong;
+use crate::{logs, records};
+
+/// Stands between a model and its tools. `breakfall.Guard` gives it its tools.
+#[pyclass(frozen, module = "breakfall._breakfall")]
+pub(crate) struct Guard {
+    real: Arc<breakfall::Guard>,
+    manners: Arc<Manners>,
+    /// Nobody keeps the time of functions: they run with their caller.
+    is_timeless: bool,
+}
+
+#[pymethods]
+impl Guard {
+    #[new]
+    fn new(
+        options: Options,
+        passes: Py<PyTuple>,
+        told: Py<PyTuple>,
+        declared: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let guard = options.builder()?.build().map_err(wrong)?;
+        Ok(Self {
+            real: Arc::new(guard),
+            manners: Arc::new(Manners { passes, told, declared }),
+            is_timeless: options.timeout.is_none(),
+        })
+    }
+
+    /// Adds a tool: a function of `(arguments, extra)`, a coroutine function of them, or both.
+    fn add(
+        &self,
+        name: String,
+        description: String,
+        schema: &Bound<'_, PyAny>,
+        effect: &str,
+        function: Option<Py<PyAny>>,
+        coroutine: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let schema: serde_json::Value = pythonize::depythonize(schema)?;
+        let effect: Effect = effect.parse().map_err(wrong)?;
+        let spec = ToolSpec::new(name, description).schema(schema).effect(effect);
+        let tool = PyTool { function, coroutine, manners: Arc::clone(&self.manners) };
+        self.real.toolbox().add(spec.tool(tool)).map_err(wrong)
+    }
+
+    /// Answers a call on this thread.
+    fn call(&self, py: Python<'_>, asked: Asked<'_>) -> PyResult<Reply> {
+        logs::look(py);
+        let place = if self.is_timeless { Where::Here } else { Where::Alone };
+        let (call, slot) = asked.call(place, None)?;
+        let reply = on_this_thread(py, self.real.handle(call))?;
+        reply::of(py, vec![reply], &[slot])?.pop().ok_or_else(no_reply)
+    }
+
+    /// Answers calls side by side, in their order.
+    fn batch(&self, py: Python<'_>, asked: Vec<Asked<'_>>) -> PyResult<Vec<Reply>> {
+        logs::look(py);
+        // Side by side needs threads, timeless or not.
+        let place = Where::Thread;
+        let (calls, slots) = all(asked, place, None)?;
+        let replies = on_this_thread(py, self.real.handle_all(calls))?;
+        reply::of(py, replies, &slots)
+    }
+
+    /// Begins to answer calls for a coroutine of this event loop.
+    fn start(
+        &self,
+        py: Python<'_>,
+        asked: Vec<Asked<'_>>,
+        event_loop: &Bound<'_, PyAny>,
+    ) -> PyResult<Answer> {
+        logs::look(py);
+        let (mut calls, slots) = all(asked, Where::BesideLoop, Some(event_loop))?;
+        let guard = Arc::clone(&self.real);
+        let replies = async move {
+            if calls.len() == 1
+                && let Some(call) = calls.pop()
+            {
+                return vec![guard.handle(call).await];
+            }
+            guard.handle_all(calls).await
+        };
+        Ok(Answer::new(Box::pin(replies), slots))
+    }
+
+    /// The tools that may be called now.
+    fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize::pythonize(py, &self.real.toolbox().callable())?)
+    }
+
+    fn enable(&self, name: &str) -> PyResult<()> {
+        self.real.toolbox().enable(name).map_err(wrong)
+    }
+
+    fn disable(&self, name: &str) -> PyResult<()> {
+        self.real.toolbox().disable(name).map_err(wrong)
+    }
+
+    fn remove(&self, name: &str) -> PyResult<()> {
+        self.real.toolbox().remove(name).map_err(wrong)
+    }
+
+    fn end_run(&self, run: Option<&str>) {
+        self.real.end_run(run);
+    }
+
+    /// How many calls there were, by how they ended.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = self.real.journal().counts();
+        let fields = PyDict::new(py);
+        fields.set_item("calls", counts.calls())?;
+        fields.set_item("succeeded", counts.succeeded)?;
+        fields.set_item("partial", counts.partial)?;
+        fields.set_item("substituted", counts.substituted)?;
+        fields.set_item("failed", counts.failed)?;
+        fields.set_item("abandoned", counts.abandoned)?;
+        Ok(fields)
+    }
+
+    /// How often each tool failed in which way.
+    fn summary(&self) -> std::collections::BTreeMap<String, u64> {
+        self.real.journal().summary()
+    }
+
+    /// The newest records of calls that did not simply succeed, oldest first.
+    #[pyo3(signature = (tool=None))]
+    fn records<'py>(
+        &self,
+        py: Python<'py>,
+        tool: Option<&str>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let journal = self.real.journal();
+        let samples = match tool {
+            Some(tool) => journal.for_tool(tool),
+            None => journal.samples(),
+        };
+        samples.iter().map(|record| records::record(py, record)).collect()
+    }
+
+    /// Functions that went on when their time was up: how many still run, and how many came to an
+    /// end since.
+    fn stragglers(&self) -> (u64, u64) {
+        self.real.stragglers()
+    }
+
+    /// Records that could not be handed over to be kept.
+    fn lost_records(&self) -> u64 {
+        self.real.lost_records()
+    }
+}
+
+fn all(
+    asked: Vec<Asked<'_>>,
+    place: Where,
+    event_loop: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Vec<Call>, Vec<Arc<Slot>>)> {
+    let calls: PyResult<Vec<_>> =
+        asked.into_iter().map(|asked| asked.call(place, event_loop)).collect();
+    Ok(calls?.into_iter().unzip())
+}
+
+fn no_reply() -> PyErr {
+    PyRuntimeError::new_err("the call was not answered")
+}

@@ -1,0 +1,77 @@
+//! A Python value becomes JSON, as deep as the guard looks and no deeper.
+
+use breakfall::MAX_DEPTH;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use serde_json::{Map, Value};
+
+/// Why a value has no JSON form.
+pub(crate) enum Without {
+    /// It holds what JSON has no word for.
+    Form,
+    /// It is nested deeper than the guard looks.
+    Depth,
+}
+
+/// A value as JSON.
+pub(crate) fn json(value: &Bound<'_, PyAny>) -> Result<Value, Without> {
+    at(value, 0)
+}
+
+/// A value that the guard refuses as one that is nested too deeply.
+pub(crate) fn too_deep() -> Value {
+    (0..MAX_DEPTH + 2).fold(Value::Null, |inner, _| Value::Array(vec![inner]))
+}
+
+/// The depth is bounded, so this may call itself.
+fn at(value: &Bound<'_, PyAny>, depth: usize) -> Result<Value, Without> {
+    if depth > MAX_DEPTH {
+        return Err(Without::Depth);
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Value::String(text.to_string_lossy().into_owned()));
+    }
+    if value.is_none() {
+        return Ok(Value::Null);
+    }
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Ok(Value::Bool(truth.is_true()));
+    }
+    if value.is_instance_of::<PyInt>() {
+        return number(value);
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return Ok(Value::from(number.value()));
+    }
+    if let Ok(fields) = value.cast::<PyDict>() {
+        let mut map = Map::new();
+        for (name, value) in fields {
+            let name = name.cast::<PyString>().map_err(|_| Without::Form)?;
+            map.insert(name.to_string_lossy().into_owned(), at(&value, depth + 1)?);
+        }
+        return Ok(Value::Object(map));
+    }
+    let is_list = value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PySet>()
+        || value.is_instance_of::<PyFrozenSet>();
+    if !is_list {
+        return Err(Without::Form);
+    }
+    let mut items = Vec::new();
+    for item in value.try_iter().map_err(|_| Without::Form)? {
+        items.push(at(&item.map_err(|_| Without::Form)?, depth + 1)?);
+    }
+    Ok(Value::Array(items))
+}
+
+/// Numbers beyond 64 bits are as near as a float comes.
+fn number(value: &Bound<'_, PyAny>) -> Result<Value, Without> {
+    if let Ok(number) = value.extract::<i64>() {
+        return Ok(number.into());
+    }
+    if let Ok(number) = value.extract::<u64>() {
+        return Ok(number.into());
+    }
+    value.extract::<f64>().map(Value::from).map_err(|_| Without::Form)
+}

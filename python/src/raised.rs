@@ -1,0 +1,263 @@
+//! An exception becomes a failure: its type, `errno`, HTTP status, causes and traceback. Those that
+//! are no failures (`KeyboardInterrupt`, `CancelledError`, an interrupt of a graph) are let go.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use breakfall::{Failure, FailureKind, Problem, Raised};
+use pyo3::exceptions::{PyException, PyOSError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple, PyType};
+
+/// How far down a chain of causes is looked; a chain may be a ring.
+const CAUSES: usize = 16;
+
+/// How many frames of a traceback are kept: the innermost.
+const FRAMES: usize = 40;
+
+/// The files that stand between the guard and a tool.
+const OURS: &[&str] =
+    &["breakfall/_work.py\"", "breakfall/_guard.py\"", "breakfall/_langchain.py\""];
+
+/// The most bytes of a text that are looked at.
+const TEXT: usize = 1 << 20;
+
+/// What the door decided about exceptions.
+pub(crate) struct Manners {
+    /// Let go, though they are exceptions.
+    pub(crate) passes: Py<PyTuple>,
+    /// Raised to speak to the model.
+    pub(crate) told: Py<PyTuple>,
+    /// `breakfall.Failure`.
+    pub(crate) declared: Py<PyAny>,
+}
+
+/// What an exception is.
+pub(crate) enum Heard {
+    /// A failure of the call.
+    Failure(Failure),
+    /// None of the guard's business.
+    Escape,
+}
+
+impl Manners {
+    /// What an exception is; what is no exception is words for the model.
+    pub(crate) fn hear(&self, error: &Bound<'_, PyAny>) -> Heard {
+        let py = error.py();
+        let is = |class: &Bound<'_, PyAny>| error.is_instance(class).unwrap_or(false);
+        if !is(&py.get_type::<PyException>()) || is(self.passes.bind(py)) {
+            return Heard::Escape;
+        }
+        if is(self.declared.bind(py)) {
+            return Heard::Failure(declared(error));
+        }
+        let raised = raised(error).traceback(traceback(error));
+        let raised = if is(self.told.bind(py)) { raised.told() } else { raised };
+        Heard::Failure(Failure::raised(raised))
+    }
+}
+
+/// A failure that the tool declared.
+fn declared(error: &Bound<'_, PyAny>) -> Failure {
+    let get = |name: &str| error.getattr_opt(name).ok().flatten().filter(|value| !value.is_none());
+    let text = |name: &str| get(name).map(|value| shown(&value));
+    let kind = text("kind").and_then(|kind| kind.parse::<FailureKind>().ok());
+    let kind = kind.unwrap_or(FailureKind::Execution);
+    let message = text("message").unwrap_or_default();
+    let problems = get("problems").map(|problems| self::problems(&problems)).unwrap_or_default();
+    let mut failure = match kind {
+        FailureKind::InvalidArguments if !problems.is_empty() => Failure::invalid_all(problems),
+        FailureKind::Internal => Failure::internal(message.clone()),
+        FailureKind::Authentication => {
+            Failure::authentication(text("resource").unwrap_or_default())
+        }
+        kind => Failure::of_kind(kind),
+    };
+    if kind != FailureKind::Internal && !message.is_empty() {
+        failure = failure.saying(message);
+    }
+    if let Some(resource) = text("resource") {
+        failure = failure.resource_is(resource);
+    }
+    if let Some(wait) = get("wait").and_then(|wait| seconds(&wait)) {
+        failure = failure.wait_for(wait);
+    }
+    failure.caused_by(raised(error))
+}
+
+/// What is wrong with arguments: pairs of a path and a remark.
+fn problems(pairs: &Bound<'_, PyAny>) -> Vec<Problem> {
+    let Ok(pairs) = pairs.cast::<PyList>() else { return Vec::new() };
+    let problem = |pair: Bound<'_, PyAny>| {
+        let (path, remark) = pair.extract::<(String, String)>().ok()?;
+        Some(Problem { path, remark: Some(remark), ..Problem::default() })
+    };
+    pairs.iter().filter_map(problem).collect()
+}
+
+/// An exception with what it was raised from.
+fn raised(error: &Bound<'_, PyAny>) -> Raised {
+    let mut chain: Vec<Bound<'_, PyAny>> = vec![error.clone()];
+    while let Some(cause) = chain.last().and_then(cause) {
+        if chain.len() >= CAUSES || chain.iter().any(|known| known.is(&cause)) {
+            break;
+        }
+        chain.push(cause);
+    }
+    let mut inner = None;
+    for error in chain.iter().rev() {
+        let mut one = one(error);
+        if let Some(cause) = inner {
+            one = one.caused_by(cause);
+        }
+        inner = Some(one);
+    }
+    inner.unwrap_or_default()
+}
+
+fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let cause = error.getattr(intern!(error.py(), "__cause__")).ok()?;
+    if !cause.is_none() {
+        return Some(cause);
+    }
+    // A group of exceptions says nothing that the first of them does not.
+    if !name(&error.get_type()).ends_with("ExceptionGroup") {
+        return None;
+    }
+    error.getattr_opt("exceptions").ok().flatten()?.get_item(0).ok()
+}
+
+fn one(error: &Bound<'_, PyAny>) -> Raised {
+    let py = error.py();
+    let class = error.get_type();
+    let name = name(&class);
+    let mut raised = Raised::new(name.clone(), shown(error));
+    if error.is_instance_of::<PyOSError>() && counts_as_the_systems(&name) {
+        let number = error.getattr(intern!(py, "errno")).and_then(|number| number.extract::<i32>());
+        if let Ok(number) = number {
+            raised = raised.errno(number);
+        }
+    }
+    let is_builtin = class
+        .getattr(intern!(py, "__module__"))
+        .is_ok_and(|module| module.eq("builtins").unwrap_or(false));
+    if is_builtin {
+        return raised;
+    }
+    let Some((status, response)) = status(error) else { return raised };
+    raised = raised.status(status);
+    match response.and_then(|response| retry_after(&response)) {
+        Some(wait) => raised.wait(wait),
+        None => raised,
+    }
+}
+
+/// TLS and name resolution have numbers of their own in the same place.
+fn counts_as_the_systems(name: &str) -> bool {
+    !name.starts_with("SSL") && !matches!(name, "gaierror" | "herror")
+}
+
+/// The HTTP status that an exception came with, and the response that told it.
+fn status<'py>(error: &Bound<'py, PyAny>) -> Option<(u16, Option<Bound<'py, PyAny>>)> {
+    let number = |holder: &Bound<'py, PyAny>, name: &str| {
+        let number = holder.getattr_opt(name).ok().flatten()?.extract::<u16>().ok()?;
+        (100..600).contains(&number).then_some(number)
+    };
+    let of = |holder: &Bound<'py, PyAny>| {
+        ["status_code", "status", "code"].iter().find_map(|name| number(holder, name))
+    };
+    let response =
+        error.getattr_opt("response").ok().flatten().filter(|response| !response.is_none());
+    match response {
+        Some(response) => {
+            of(&response).or_else(|| of(error)).map(|status| (status, Some(response)))
+        }
+        None => of(error).map(|status| (status, Some(error.clone()))),
+    }
+}
+
+fn retry_after(response: &Bound<'_, PyAny>) -> Option<Duration> {
+    let headers = response.getattr_opt("headers").ok().flatten()?;
+    let get =
+        |name: &str| headers.call_method1("get", (name,)).ok().filter(|value| !value.is_none());
+    seconds(&get("retry-after").or_else(|| get("Retry-After"))?)
+}
+
+fn seconds(value: &Bound<'_, PyAny>) -> Option<Duration> {
+    let number = match value.extract::<f64>() {
+        Ok(number) => number,
+        Err(_) => shown(value).trim().parse().ok()?,
+    };
+    Duration::try_from_secs_f64(number).ok()
+}
+
+fn name(class: &Bound<'_, PyType>) -> String {
+    class.name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The text of a value; one that cannot be written has none.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let Ok(text) = value.str() else { return String::new() };
+    let text = text.to_string_lossy();
+    text[..text.floor_char_boundary(TEXT)].to_owned()
+}
+
+/// Where an exception was raised, with what it was raised from, as Python writes it but without
+/// reading the source.
+fn traceback(error: &Bound<'_, PyAny>) -> String {
+    let py = error.py();
+    let mut parts: Vec<String> = Vec::new();
+    let mut next = Some((error.clone(), ""));
+    while let Some((error, joint)) = next.take() {
+        if parts.len() >= CAUSES {
+            break;
+        }
+        let mut part = frames(&error);
+        let _ = write!(part, "{}: {}", name(&error.get_type()), shown(&error));
+        part.push_str(joint);
+        parts.push(part);
+        next = if let Some(cause) = cause(&error) {
+            let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
+            Some((cause, joint))
+        } else {
+            let hidden = error.getattr(intern!(py, "__suppress_context__"));
+            let context = error.getattr(intern!(py, "__context__")).ok();
+            let context = context.filter(|context| !context.is_none());
+            let shows = !hidden.is_ok_and(|hidden| hidden.is_truthy().unwrap_or(false));
+            let joint = "\n\nWhile that was handled another was raised:\n\n";
+            context.filter(|_| shows).map(|context| (context, joint))
+        };
+    }
+    parts.reverse();
+    parts.concat()
+}
+
+fn frames(error: &Bound<'_, PyAny>) -> String {
+    let py = error.py();
+    let mut lines = std::collections::VecDeque::new();
+    let mut next = error.getattr(intern!(py, "__traceback__")).ok();
+    while let Some(traceback) = next.filter(|traceback| !traceback.is_none()) {
+        if lines.len() == FRAMES {
+            lines.pop_front();
+        }
+        // Those above the tool are ours, and tell nothing.
+        let line = frame(&traceback).unwrap_or_default();
+        if !lines.is_empty() || !OURS.iter().any(|file| line.contains(file)) {
+            lines.push_back(line);
+        }
+        next = traceback.getattr(intern!(py, "tb_next")).ok();
+    }
+    let mut text = String::from("Traceback (most recent call last):\n");
+    text.extend(lines);
+    text
+}
+
+fn frame(traceback: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = traceback.py();
+    let code = traceback.getattr(intern!(py, "tb_frame"))?.getattr(intern!(py, "f_code"))?;
+    let file = code.getattr(intern!(py, "co_filename"))?;
+    let function = code.getattr(intern!(py, "co_name"))?;
+    let line = traceback.getattr(intern!(py, "tb_lineno"))?;
+    Ok(format!("  File \"{}\", line {line}, in {}\n", shown(&file), shown(&function)))
+}

@@ -1,0 +1,56 @@
+//! What keeps the time: one runtime for the process, and another after a fork, whose threads are
+//! all gone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use tokio::runtime::{Builder, Handle};
+
+use crate::{store, threads};
+
+/// How often the clock wakes by itself: more often than the default deadline of an attempt.
+const WAKES: Duration = Duration::from_secs(15);
+
+static CURRENT: ArcSwapOption<Handle> = ArcSwapOption::const_empty();
+
+/// The runtime of this process. It is never dropped: what still runs in it ends with the process.
+pub(crate) fn runtime() -> PyResult<Arc<Handle>> {
+    if let Some(handle) = CURRENT.load_full() {
+        return Ok(handle);
+    }
+    let built = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("breakfall")
+        .enable_time()
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("the clock did not start: {error}")))?;
+    // A clock that has nothing to wait for must be woken for every deadline; one that wakes by itself
+    // before the usual deadlines must not.
+    built.spawn(async {
+        loop {
+            tokio::time::sleep(WAKES).await;
+        }
+    });
+    let handle = Arc::new(Box::leak(Box::new(built)).handle().clone());
+    // Two that come at once each have a clock that goes.
+    CURRENT.store(Some(Arc::clone(&handle)));
+    Ok(handle)
+}
+
+/// Begins anew in the child of a fork.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    // The threads of the old ones are not in this process: nothing of them can even be dropped.
+    std::mem::forget(CURRENT.swap(None));
+    threads::begin_anew();
+    store::begin_anew();
+}
+
+/// Writes what still waits to be kept.
+#[pyfunction]
+pub(crate) fn close(py: Python<'_>) {
+    py.detach(store::close);
+}

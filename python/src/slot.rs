@@ -1,0 +1,135 @@
+//! What goes with a call through the guard to its function, and what the function leaves on its
+//! way back.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use breakfall::{Call, RawArguments};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::json::{Without, json, too_deep};
+
+/// Where a function that is no coroutine runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// On a kept thread, while the caller's thread waits for this call alone.
+    Alone,
+    /// On a kept thread, while the caller's thread waits for this call and others.
+    Thread,
+    /// On a kept thread, while the caller's event loop goes on.
+    BesideLoop,
+    /// With the caller: nobody keeps its time.
+    Here,
+}
+
+/// What goes with a call.
+pub(crate) struct Slot {
+    /// The name that was called.
+    pub(crate) tool: String,
+    /// The arguments as they came, where they came as a dictionary.
+    pub(crate) arguments: Option<Py<PyAny>>,
+    /// What the door hands to the function.
+    pub(crate) extra: Py<PyAny>,
+    /// The context variables of the caller.
+    pub(crate) context: Py<PyAny>,
+    /// The event loop of the caller.
+    pub(crate) event_loop: Option<Py<PyAny>>,
+    pub(crate) place: Where,
+    left: Mutex<Left>,
+}
+
+/// What a function left.
+#[derive(Default)]
+pub(crate) struct Left {
+    /// What it returned.
+    pub(crate) value: Option<Py<PyAny>>,
+    /// What it raised.
+    pub(crate) exception: Option<Py<PyAny>>,
+    /// What it raised is not for the guard: it goes on upwards.
+    pub(crate) escapes: bool,
+}
+
+impl Left {
+    pub(crate) fn value(value: Py<PyAny>) -> Self {
+        Self { value: Some(value), ..Self::default() }
+    }
+}
+
+impl Slot {
+    pub(crate) fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call as Python makes it: name, arguments, id, run, and what the function gets beside.
+#[derive(FromPyObject)]
+pub(crate) struct Asked<'py>(
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Option<String>,
+    Bound<'py, PyAny>,
+);
+
+impl Asked<'_> {
+    /// The call, with its slot.
+    pub(crate) fn call(
+        self,
+        place: Where,
+        event_loop: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Call, Arc<Slot>)> {
+        let Self(name, arguments, id, run, extra) = self;
+        let py = name.py();
+        let context = py
+            .import(intern!(py, "contextvars"))?
+            .call_method0(intern!(py, "copy_context"))?
+            .unbind();
+        let tool = text(&name);
+        let slot = Arc::new(Slot {
+            tool: tool.clone(),
+            arguments: arguments.cast::<PyDict>().is_ok().then(|| arguments.clone().unbind()),
+            extra: extra.unbind(),
+            context,
+            event_loop: event_loop.map(|event_loop| event_loop.clone().unbind()),
+            place,
+            left: Mutex::default(),
+        });
+        let mut call = Call::new(text(&id), tool, raw(&arguments)).with(Arc::clone(&slot));
+        if let Some(run) = run {
+            call = call.in_run(run);
+        }
+        Ok((call, slot))
+    }
+}
+
+/// A name or an id as it came: what is missing or cannot be written is empty.
+fn text(value: &Bound<'_, PyAny>) -> String {
+    if value.is_none() {
+        return String::new();
+    }
+    value.str().map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Arguments as they came: a text is the provider's JSON, anything else a value.
+fn raw(value: &Bound<'_, PyAny>) -> RawArguments {
+    if value.is_none() {
+        return RawArguments::none();
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return RawArguments::Text(text.to_string_lossy().into_owned());
+    }
+    match json(value) {
+        Ok(value) => RawArguments::Json(value),
+        Err(Without::Depth) => RawArguments::Json(too_deep()),
+        // What JSON has no form for is read as it is written.
+        Err(Without::Form) => RawArguments::Text(written(value).unwrap_or_default()),
+    }
+}
+
+/// A value as Python writes it.
+pub(crate) fn written(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = value.py();
+    let module = py.import(intern!(py, "breakfall._values"))?;
+    module.call_method1(intern!(py, "text"), (value,))?.extract()
+}

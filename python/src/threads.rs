@@ -1,0 +1,184 @@
+//! Threads kept for functions that block. They are Python's own and run `breakfall._work`, so that
+//! no frame of ours lies below a tool that an ending interpreter takes away.
+//!
+//! Most functions are done at once. For a caller that waits, one thread takes its calls in turn, and
+//! only when it does not get on the others are woken: a switch costs more than most calls.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use breakfall::Progress;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::tool::Finish;
+
+/// The most threads; more calls wait for one, and their time runs.
+const MOST: usize = 256;
+
+/// How long a thread without work is kept.
+const IDLE: Duration = Duration::from_mins(1);
+
+/// A function to be run.
+pub(crate) struct Job {
+    pub(crate) function: Py<PyAny>,
+    pub(crate) arguments: Py<PyAny>,
+    pub(crate) extra: Py<PyAny>,
+    /// The context variables of who called.
+    pub(crate) context: Py<PyAny>,
+    pub(crate) progress: Progress,
+    pub(crate) finish: Finish,
+}
+
+/// How urgent a job is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// It gets a thread now.
+    Now,
+    /// Its caller waits for it, and calls [`Pool::hurry`] when it takes too long.
+    Soon,
+}
+
+#[derive(Default)]
+pub(crate) struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    /// Threads that sleep and were not called.
+    idle: usize,
+    /// Calls to wake up that no thread has heard yet.
+    calls: usize,
+}
+
+static CURRENT: ArcSwapOption<Pool> = ArcSwapOption::const_empty();
+
+/// The threads of this process.
+pub(crate) fn pool() -> Arc<Pool> {
+    if let Some(pool) = CURRENT.load_full() {
+        return pool;
+    }
+    CURRENT.rcu(|pool| Some(pool.clone().unwrap_or_default()));
+    CURRENT.load_full().unwrap_or_default()
+}
+
+/// No thread came through the fork.
+pub(crate) fn begin_anew() {
+    std::mem::forget(CURRENT.swap(None));
+}
+
+impl Pool {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a job on.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        job: Job,
+        urgency: Urgency,
+    ) -> PyResult<()> {
+        let needed = {
+            let mut state = self.state();
+            let is_quiet = state.threads == state.idle;
+            state.jobs.push_back(job);
+            if urgency == Urgency::Now || is_quiet { state.call(1) } else { 0 }
+        };
+        self.changed.notify_one();
+        self.start(py, needed)
+    }
+
+    /// Whether jobs wait for a thread.
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.state().jobs.is_empty()
+    }
+
+    /// Gives every job that waits a thread.
+    pub(crate) fn hurry(self: &Arc<Self>) {
+        let needed = {
+            let mut state = self.state();
+            let waiting = state.jobs.len();
+            state.call(waiting)
+        };
+        self.changed.notify_all();
+        if needed > 0 {
+            // What cannot be started now is taken by the threads there are.
+            let _ = Python::attach(|py| self.start(py, needed));
+        }
+    }
+
+    fn start(self: &Arc<Self>, py: Python<'_>, threads: usize) -> PyResult<()> {
+        for started in 0..threads {
+            let work = py.import(intern!(py, "breakfall._work")).and_then(|module| {
+                module.call_method1(intern!(py, "start"), (Work { pool: Arc::clone(self) },))
+            });
+            if let Err(error) = work {
+                self.state().threads -= threads - started;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The next job; `None` for a thread that has had none for long.
+    fn take(&self) -> Option<Job> {
+        let mut state = self.state();
+        loop {
+            while let Some(job) = state.jobs.pop_front() {
+                if job.progress.is_wanted() {
+                    return Some(job);
+                }
+            }
+            state.idle += 1;
+            let asleep = |state: &mut State| state.calls == 0;
+            let (awake, waited) = self
+                .changed
+                .wait_timeout_while(state, IDLE, asleep)
+                .unwrap_or_else(PoisonError::into_inner);
+            state = awake;
+            if waited.timed_out() {
+                state.idle -= 1;
+                state.threads -= 1;
+                return None;
+            }
+            state.calls -= 1;
+        }
+    }
+}
+
+impl State {
+    /// Calls sleeping threads, and tells how many must be started.
+    fn call(&mut self, wanted: usize) -> usize {
+        let woken = wanted.min(self.idle);
+        self.idle -= woken;
+        self.calls += woken;
+        let started = (wanted - woken).min(MOST.saturating_sub(self.threads));
+        self.threads += started;
+        started
+    }
+}
+
+/// What a thread takes its work from.
+#[pyclass(frozen, module = "breakfall._breakfall")]
+pub(crate) struct Work {
+    pool: Arc<Pool>,
+}
+
+#[pymethods]
+impl Work {
+    /// The next function with what it is called with; `None` when the thread is to end.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(job) = py.detach(|| self.pool.take()) else { return Ok(None) };
+        let Job { function, arguments, extra, context, finish, progress } = job;
+        finish.begins(&progress);
+        (function, arguments, extra, context, finish).into_pyobject(py).map(Some)
+    }
+}

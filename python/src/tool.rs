@@ -1,0 +1,276 @@
+//! A Python function as a tool: run once for each attempt, on a kept thread, as a task of an event
+//! loop, or with the caller.
+
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::Duration;
+
+use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Progress, Tool};
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use crate::output;
+use crate::raised::{Heard, Manners};
+use crate::slot::{Left, Slot, Where};
+use crate::threads::{Job, Urgency, pool};
+
+/// Python functions of the arguments and of what the door hands over.
+pub(crate) struct PyTool {
+    /// For a caller that waits, and for every caller where there is no coroutine function.
+    pub(crate) function: Option<Py<PyAny>>,
+    /// For a caller with an event loop, and for every caller where there is no function.
+    pub(crate) coroutine: Option<Py<PyAny>>,
+    pub(crate) manners: Arc<Manners>,
+}
+
+impl Tool for PyTool {
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        context: Context<'a>,
+    ) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            let slot = context.attachment.and_then(|attachment| attachment.get::<Arc<Slot>>());
+            let Some(slot) = slot else {
+                return Err(Failure::internal("the call came through a door of another language"));
+            };
+            let begun = Python::attach(|py| self.begin(py, slot, arguments, &context));
+            match begun {
+                Ok(Begun::Done(outcome)) => outcome,
+                Ok(Begun::Waits(waits)) => waits.await,
+                Ok(Begun::WaitsAlone(waits)) => match waits.soon() {
+                    Some(outcome) => outcome,
+                    None => waits.await,
+                },
+                Err(error) => Err(Failure::internal("the function did not start").caused_by(error)),
+            }
+        })
+    }
+}
+
+/// What became of a function that was begun.
+enum Begun {
+    Done(Outcome),
+    Waits(Waits),
+    /// Nothing else is to be done meanwhile.
+    WaitsAlone(Waits),
+}
+
+impl PyTool {
+    fn begin(
+        &self,
+        py: Python<'_>,
+        slot: &Arc<Slot>,
+        arguments: &Arguments,
+        context: &Context<'_>,
+    ) -> PyResult<Begun> {
+        // What the model wrote is passed on as it came.
+        let as_it_came = slot
+            .arguments
+            .as_ref()
+            .filter(|_| arguments.repairs().is_empty() && context.tool == slot.tool);
+        let given = match as_it_came {
+            Some(given) => given.clone_ref(py),
+            None => pythonize::pythonize(py, arguments.value())?.unbind(),
+        };
+        let coroutine = self
+            .coroutine
+            .as_ref()
+            .filter(|_| slot.event_loop.is_some() || self.function.is_none());
+        let function = self.function.as_ref().filter(|_| coroutine.is_none());
+        if let Some(function) = function.filter(|_| slot.place == Where::Here) {
+            let called = function.call1(py, (given, &slot.extra));
+            let (outcome, left) = match called {
+                Ok(value) => output::outcome(value.bind(py), &self.manners),
+                Err(error) => heard(error.value(py).as_any(), &self.manners),
+            };
+            *slot.left() = left;
+            return Ok(Begun::Done(outcome));
+        }
+        let done = Arc::new(Done::default());
+        let finish = Finish {
+            done: Arc::clone(&done),
+            manners: Arc::clone(&self.manners),
+            elsewhere: Mutex::new(None),
+        };
+        let progress = context.progress();
+        let Some(function) = function else {
+            let Some(coroutine) = coroutine else {
+                return Err(PyTypeError::new_err("the tool has no function"));
+            };
+            finish.begins(&progress);
+            let task = task(py, slot, coroutine, given, finish)?;
+            return Ok(Begun::Waits(Waits { done, slot: Arc::clone(slot), task: Some(task) }));
+        };
+        let job = Job {
+            function: function.clone_ref(py),
+            arguments: given,
+            extra: slot.extra.clone_ref(py),
+            context: slot.context.clone_ref(py),
+            progress,
+            finish,
+        };
+        let urgency = match slot.place {
+            Where::Thread => Urgency::Soon,
+            Where::Alone | Where::BesideLoop | Where::Here => Urgency::Now,
+        };
+        pool().submit(py, job, urgency)?;
+        let waits = Waits { done, slot: Arc::clone(slot), task: None };
+        Ok(match slot.place {
+            Where::Alone => Begun::WaitsAlone(waits),
+            _ => Begun::Waits(waits),
+        })
+    }
+}
+
+/// The coroutine as a task of the caller's event loop, or of one kept for callers without.
+fn task(
+    py: Python<'_>,
+    slot: &Slot,
+    coroutine: &Py<PyAny>,
+    given: Py<PyAny>,
+    finish: Finish,
+) -> PyResult<Py<PyAny>> {
+    let work = py.import(intern!(py, "breakfall._work"))?;
+    let task = if let Some(event_loop) = &slot.event_loop {
+        let arguments = (event_loop, coroutine, given, &slot.extra, finish);
+        work.call_method1(intern!(py, "task"), arguments)?
+    } else {
+        let arguments = (coroutine, given, &slot.extra, &slot.context, finish);
+        work.call_method1(intern!(py, "task_elsewhere"), arguments)?
+    };
+    Ok(task.unbind())
+}
+
+/// What a function raised, for the guard, and the exception itself.
+fn heard(error: &Bound<'_, PyAny>, manners: &Manners) -> (Outcome, Left) {
+    let (failure, escapes) = match manners.hear(error) {
+        Heard::Failure(failure) => (failure, false),
+        Heard::Escape => (Failure::left(), true),
+    };
+    (Err(failure), Left { exception: Some(error.clone().unbind()), escapes, value: None })
+}
+
+/// Takes what came of a function, on whatever thread it ran.
+#[pyclass(frozen, module = "breakfall._breakfall")]
+pub(crate) struct Finish {
+    done: Arc<Done>,
+    manners: Arc<Manners>,
+    elsewhere: Mutex<Option<Elsewhere>>,
+}
+
+impl Finish {
+    /// The function begins to run.
+    pub(crate) fn begins(&self, progress: &Progress) {
+        *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.elsewhere());
+    }
+}
+
+#[pymethods]
+impl Finish {
+    /// It returned.
+    fn returned(&self, value: &Bound<'_, PyAny>) {
+        self.finish(output::outcome(value, &self.manners));
+    }
+
+    /// It raised.
+    fn raised(&self, error: &Bound<'_, PyAny>) {
+        self.finish(heard(error, &self.manners));
+    }
+}
+
+impl Finish {
+    fn finish(&self, came: (Outcome, Left)) {
+        let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Before anybody hears of it: who was answered in time leaves nothing behind.
+        if let Some(elsewhere) = elsewhere {
+            elsewhere.done();
+        }
+        // What comes too late lies here until it is dropped: only who waits takes it.
+        self.done.set(came);
+    }
+}
+
+/// What came of a function, once it is there.
+#[derive(Default)]
+struct Done(Mutex<Came>, Condvar);
+
+/// The outcome with what the function left, and who is to be woken then.
+type Came = (Option<(Outcome, Left)>, Option<Waker>);
+
+/// How long a function that may be done at once is waited for, before anything is made ready for a
+/// longer time: a clock costs more than most functions.
+const AT_ONCE: Duration = Duration::from_millis(2);
+
+impl Done {
+    fn state(&self) -> MutexGuard<'_, Came> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The outcome, if it is there in a moment.
+    fn soon(&self) -> Option<(Outcome, Left)> {
+        let waits = |state: &mut Came| state.0.is_none();
+        let waited = self.1.wait_timeout_while(self.state(), AT_ONCE, waits);
+        waited.unwrap_or_else(PoisonError::into_inner).0.0.take()
+    }
+
+    fn set(&self, came: (Outcome, Left)) {
+        let waker = {
+            let mut state = self.state();
+            state.0 = Some(came);
+            state.1.take()
+        };
+        self.1.notify_one();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// Waits for a function. Dropped, it tells a task to stop; a thread cannot be told.
+struct Waits {
+    done: Arc<Done>,
+    slot: Arc<Slot>,
+    task: Option<Py<PyAny>>,
+}
+
+impl Waits {
+    /// The outcome; the slot keeps what the function left.
+    fn taken(&self, (outcome, left): (Outcome, Left)) -> Outcome {
+        *self.slot.left() = left;
+        outcome
+    }
+
+    fn soon(&self) -> Option<Outcome> {
+        Some(self.taken(self.done.soon()?))
+    }
+}
+
+impl Future for Waits {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Outcome> {
+        let mut state = self.done.state();
+        if let Some(came) = state.0.take() {
+            drop(state);
+            self.task = None;
+            return Poll::Ready(self.taken(came));
+        }
+        state.1 = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        let Some(task) = self.task.take() else { return };
+        // An interpreter that ends has stopped everything.
+        Python::try_attach(|py| {
+            let stop = || py.import(intern!(py, "breakfall._work"))?.call_method1("stop", (task,));
+            // An event loop that is closed has stopped it already.
+            let _: PyResult<_> = stop();
+        });
+    }
+}

@@ -1,0 +1,197 @@
+"""A function's hints are its schema: what fits arrives as it expects, what does not is told."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import functools
+from typing import Annotated
+
+import pydantic
+import pytest
+
+from breakfall import Guard
+
+
+@pytest.fixture
+def guard():
+    return Guard(store=False)
+
+
+def test_tells_every_problem_with_arguments_at_once(guard):
+    @guard.tool
+    def book(city: str, nights: int) -> str:
+        """Books."""
+        raise AssertionError("not called")
+
+    reply = guard.call("book", {"citty": "Rome", "nights": "many"})
+    assert reply.kind == "invalid_arguments"
+    assert "`citty`" in reply.text and "`city`" in reply.text and "`nights`" in reply.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ('{"a": 1', "truncated_arguments"),
+        ("not json", "invalid_arguments"),
+        ("[1]", "invalid_arguments"),
+        (7, "invalid_arguments"),
+    ],
+)
+def test_answers_malformed_arguments(guard, arguments, kind):
+    @guard.tool
+    def one(a: int) -> int:
+        """One."""
+        return a
+
+    reply = guard.call("one", arguments, id="x")
+    assert (reply.id, reply.kind) == ("x", kind)
+
+
+def test_takes_the_providers_text(guard):
+    @guard.tool
+    def one(a: int) -> int:
+        """One."""
+        return a
+
+    assert guard.call("one", '{"a": 5}').value == 5
+    assert guard.call("one", {"a": 5}).value == 5
+
+
+def nested(depth):
+    value: object = 1
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("depth", [200, 100_000])
+def test_deep_values_are_refused_and_written_without_harm(guard, depth):
+    @guard.tool
+    def any_of(a: object) -> object:
+        """Any."""
+        return nested(depth)
+
+    assert guard.call("any_of", nested(depth), id="x").kind == "invalid_arguments"
+    assert "nested more than" in guard.call("any_of", {"a": 1}).text
+
+
+class Unwritable:
+    def __str__(self):
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+def test_what_cannot_be_written_is_answered(guard):
+    @guard.tool
+    def give(a: object = None) -> object:
+        """Gives."""
+        return Unwritable()
+
+    assert guard.call("give", {"a": Unwritable()}, id="1").is_error
+    assert guard.call("give", {}, id="2").kind == "internal"
+    assert guard.call(Unwritable(), {}, id=Unwritable()).kind == "unknown_tool"
+    assert guard.call("give", {"a": {1: 2}}, id="3").id == "3"
+
+
+def test_large_numbers_pass_as_they_are(guard):
+    @guard.tool
+    def same(a: int) -> str:
+        """Same."""
+        return str(a)
+
+    assert guard.call("same", {"a": 10**30}).text == str(10**30)
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Order(pydantic.BaseModel):
+    item: str
+    count: int = 1
+
+
+def test_hands_over_models_dates_and_enumerations(guard):
+    @guard.tool
+    def order(order: Order, on: datetime.date, color: Color, note: str | None = None) -> str:
+        """Orders."""
+        return f"{order!r} {on!r} {color!r} {note!r}"
+
+    reply = guard.call("order", {"order": {"item": "tea"}, "on": "2026-01-31", "color": "red"})
+    assert reply.text == (
+        "Order(item='tea', count=1) datetime.date(2026, 1, 31) <Color.RED: 'red'> None"
+    )
+    [spec] = guard.tools()
+    assert spec["description"] == "Orders."
+    assert spec["input_schema"]["required"] == ["order", "on", "color"]
+
+
+def test_what_only_pydantic_refuses_is_told_as_a_problem(guard):
+    @guard.tool
+    def when(day: datetime.date) -> str:
+        """When."""
+        return str(day)
+
+    reply = guard.call("when", {"day": "2026-02-30"})
+    assert reply.kind == "invalid_arguments"
+    assert "`day`" in reply.text
+
+
+def test_takes_more_arguments_where_the_function_does(guard):
+    @guard.tool
+    def any_of(first: int, **more: int) -> str:
+        """Any."""
+        return f"{first} {more}"
+
+    assert guard.call("any_of", {"first": 1, "second": 2}).text == "1 {'second': 2}"
+
+
+def test_methods_partial_applications_and_objects_are_functions(guard):
+    class Shop:
+        def price(self, item: str, count: Annotated[int, pydantic.Field(gt=0)] = 1) -> str:
+            """Tells the price."""
+            return f"{count} {item}"
+
+        async def __call__(self, item: str) -> str:
+            return f"called {item}"
+
+    guard.tool(Shop().price)
+    guard.tool(name="tea")(functools.partial(Shop().price, "tea"))
+    guard.tool(name="shop")(Shop())
+    assert guard.call("price", {"item": "tea", "count": 2}).text == "2 tea"
+    assert guard.call("price", {"item": "tea", "count": 0}).kind == "invalid_arguments"
+    assert guard.call("tea", {}).text == "1 tea"
+    assert guard.call("shop", {"item": "tea"}).text == "called tea"
+    with pytest.raises(TypeError, match="has no name"):
+        guard.tool(Shop())
+
+
+def test_a_function_with_positional_arguments_only_is_refused(guard):
+    def f(a, /):
+        return a
+
+    with pytest.raises(TypeError, match="cannot be given by its name"):
+        guard.tool(f)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("text", "text"),
+        (None, "done"),
+        ({"a": [1, 2.5, None, True]}, '{"a":[1,2.5,null,true]}'),
+        (Order(item="tea"), '{"item":"tea","count":1}'),
+        ({"on": datetime.date(2026, 1, 31)}, '{"on": "2026-01-31"}'),
+        ({1, 2}, "[1,2]"),
+    ],
+)
+def test_writes_what_functions_return(guard, value, text):
+    @guard.tool
+    def give() -> object:
+        """Gives."""
+        return value
+
+    reply = guard.call("give", {})
+    assert (reply.text, reply.value) == (text, value)

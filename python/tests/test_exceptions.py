@@ -1,0 +1,175 @@
+"""Exceptions are read, recorded whole, and told without a secret."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from breakfall import Failure, Guard, Output, redact
+
+
+@pytest.fixture
+def guard():
+    return Guard(store=False)
+
+
+class Response:
+    def __init__(self, status_code, headers=None):
+        self.status_code = status_code
+        self.headers = headers or {}
+
+
+class HTTPError(Exception):
+    def __init__(self, message, response):
+        super().__init__(message)
+        self.response = response
+
+
+def group(*errors):
+    """As task groups raise them; Python 3.10 has none."""
+    error = type("ExceptionGroup", (Exception,), {})("unhandled errors in a TaskGroup")
+    error.exceptions = errors
+    return error
+
+
+def caused(error, cause):
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "a.txt"), "not_found"),
+        (OSError(errno.ENOSPC, "it is full"), "system"),
+        (OSError(errno.EACCES, "no"), "permission"),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "refused"), "network"),
+        (TimeoutError("too long"), "timeout"),
+        (PermissionError("no"), "permission"),
+        (KeyError("x"), "internal"),
+        (HTTPError("went wrong", Response(404)), "not_found"),
+        (HTTPError("went wrong", Response(503)), "upstream"),
+        (HTTPError("went wrong", Response(429)), "rate_limited"),
+        (caused(RuntimeError("lookup failed"), HTTPError("no", Response(401))), "authentication"),
+        (caused(RuntimeError("could not save"), OSError(errno.ENOSPC, "full")), "system"),
+        (caused(Exception("failed"), caused(Exception("x"), ConnectionError("y"))), "network"),
+        (group(PermissionError(errno.EACCES, "no")), "permission"),
+    ],
+)
+def test_reads_type_number_status_and_causes(guard, error, kind):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise error
+
+    reply = guard.call("fails", {})
+    assert reply.kind == kind, reply.failure()
+
+
+def test_a_certificates_number_is_not_the_systems(guard):
+    import ssl
+
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise ssl.SSLError(1, "certificate verify failed")
+
+    assert guard.call("fails", {}).kind != "permission"
+
+
+def test_a_ring_of_causes_has_an_end(guard):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        first, second = ValueError("a"), ValueError("b")
+        first.__cause__, second.__cause__ = second, first
+        raise first
+
+    assert guard.call("fails", {}).is_error
+
+
+def test_an_exception_that_cannot_be_written_is_answered(guard):
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no words")
+
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise Mute
+
+    reply = guard.call("fails", {}, id="1")
+    assert (reply.id, reply.is_error) == ("1", True)
+
+
+def test_keeps_traceback_and_causes_in_the_record(guard):
+    def inner():
+        raise KeyError("row")
+
+    @guard.tool
+    def outer() -> str:
+        """Fails."""
+        try:
+            inner()
+        except KeyError as error:
+            raise RuntimeError("could not load") from error
+
+    guard.call("outer", {}, id="1", run="r")
+    [record] = guard.records("outer")
+    failure = record["failure"]
+    assert (record["id"], record["run"], record["ending"]) == ("1", "r", "failed")
+    assert (failure["error_type"], failure["message"]) == ("RuntimeError", "could not load")
+    assert failure["causes"] == ["KeyError: 'row'"]
+    traceback = failure["traceback"]
+    assert "in inner" in traceback and "in outer" in traceback
+    assert "_work.py" not in traceback
+    assert traceback.index("KeyError: 'row'") < traceback.index("RuntimeError: could not load")
+
+
+def test_the_model_sees_no_word_of_an_exception_but_its_facts(guard):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise RuntimeError("at /srv/app/db.py: cursor 0x7f is gone")
+
+    assert "srv" not in guard.call("fails", {}).text
+
+
+def test_no_secret_gets_out(guard):
+    secret = "ghp_" + "R7kQz2VmT9xYb4LcW8nJp3HsD6fGa1EuK5iO"
+    password = "hunter2" + "-of-the-week"
+    guard = Guard(store=False, redact=[password], keep_arguments=True)
+
+    @guard.tool
+    def fails(token: str) -> str:
+        """Fails."""
+        raise Failure(f"login with {token} and {password} failed")
+
+    reply = guard.call("fails", {"token": secret})
+    everything = reply.text + str(guard.records())
+    assert secret not in everything and password not in everything
+    assert secret not in redact(f"token {secret}")
+
+
+def test_a_failure_on_purpose_speaks_to_the_model(guard):
+    @guard.tool
+    def start() -> str:
+        """Starts."""
+        raise Failure("open the valve first", kind="precondition")
+
+    reply = guard.call("start", {})
+    assert reply.kind == "precondition"
+    assert "> open the valve first" in reply.text
+
+
+def test_partial_success_tells_both(guard):
+    @guard.tool
+    def read_all(paths: list[str]) -> Output:
+        """Reads files."""
+        return Output("a.txt: 12 bytes", problems={"b.txt": FileNotFoundError("b.txt")}, of=2)
+
+    reply = guard.call("read_all", {"paths": ["a.txt", "b.txt"]})
+    assert (reply.is_error, reply.success) == (False, False)
+    assert reply.output == "a.txt: 12 bytes"
+    assert "b.txt" in reply.error

@@ -1,0 +1,81 @@
+"""The middleware for LangChain's agents."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+
+from breakfall.langgraph import wrap_tool_call
+
+
+class Model(GenericFakeChatModel):
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        return self
+
+
+@tool
+def fails() -> str:
+    """Fails."""
+    raise LookupError("row 7 is not there")
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Adds."""
+    return a + b
+
+
+def agent(*calls: dict[str, Any], middleware: Any) -> Any:
+    messages = [AIMessage("", tool_calls=list(calls)), AIMessage("went on")]
+    return create_agent(Model(messages=iter(messages)), [fails, add], middleware=middleware)
+
+
+def call(name: str, args: Any = None, id: str = "1") -> dict[str, Any]:
+    return {"name": name, "args": args or {}, "id": id}
+
+
+ASKED = {"messages": [HumanMessage("go")]}
+
+
+def test_without_it_the_agent_dies():
+    with pytest.raises(LookupError):
+        agent(call("fails"), middleware=[]).invoke(ASKED)
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_with_it_the_agent_goes_on(way):
+    guarded = wrap_tool_call(store=False)
+    made = agent(call("fails", id="1"), call("add", {"a": 1, "b": 1}, "2"), middleware=[guarded])
+    done = made.invoke(ASKED) if way == "sync" else asyncio.run(made.ainvoke(ASKED))
+    answers = [m for m in done["messages"] if isinstance(m, ToolMessage)]
+    assert [(m.tool_call_id, m.status) for m in answers] == [("1", "error"), ("2", "success")]
+    assert done["messages"][-1].content == "went on"
+    assert "row 7" not in answers[0].content
+    assert guarded.guard.summary() == {"fails:LookupError": 1}
+
+
+def test_an_unknown_tool_is_answered_by_the_guard():
+    done = agent(call("ad"), middleware=[wrap_tool_call(store=False)]).invoke(ASKED)
+    assert done["messages"][-2].content.startswith("`ad` is not a tool. Nearest: `add`.")
+
+
+def test_bad_arguments_are_answered():
+    made = agent(call("add", {"a": []}), middleware=[wrap_tool_call(store=False)])
+    answer = made.invoke(ASKED)["messages"][-2]
+    assert (answer.status, "b" in answer.content) == ("error", True)
+
+
+def test_it_answers_for_middleware_within():
+    class Breaks(AgentMiddleware):
+        def wrap_tool_call(self, request, handler):
+            raise RuntimeError("broken middleware")
+
+    made = agent(call("add", {"a": 1, "b": 1}), middleware=[wrap_tool_call(store=False), Breaks()])
+    assert made.invoke(ASKED)["messages"][-2].status == "error"

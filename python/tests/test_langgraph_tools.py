@@ -1,0 +1,280 @@
+"""What LangGraph gives to tools and takes from them passes; a run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import threading
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, InjectedToolCallId, tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langgraph.store.memory import InMemoryStore
+from langgraph.types import Command
+from nodes import CONFIG, add, afails, asks, call, fails, node, run, ways
+
+from breakfall.langgraph import tools_condition
+
+# What LangGraph gives to tools, and takes from them.
+
+
+class State(MessagesState):
+    who: str
+
+
+@ways
+def test_state_store_runtime_and_ids_are_injected(way):
+    store = InMemoryStore()
+    store.put(("notes",), "one", {"text": "kept"})
+
+    @tool
+    def look(
+        n: int,
+        who: Annotated[str, InjectedState("who")],
+        state: Annotated[dict, InjectedState],
+        store: Annotated[Any, InjectedStore()],
+        id: Annotated[str, InjectedToolCallId],
+        runtime: ToolRuntime,
+        config: RunnableConfig,
+    ) -> str:
+        """Looks."""
+        kept = store.get(("notes",), "one").value["text"]
+        in_config = config["configurable"]["own"]
+        return f"{n} {who} {len(state['messages'])} {kept} {id} {runtime.tool_call_id} {in_config}"
+
+    builder = StateGraph(State)
+    builder.add_node("tools", node(look))
+    builder.add_edge(START, "tools")
+    graph = builder.compile(store=store)
+    given = {"messages": [asks(call("look", {"n": 1, "who": "forged"}, "c9"))], "who": "ann"}
+    config = {"configurable": {"own": "mine"}}
+    if way == "sync":
+        done = graph.invoke(given, config)
+    else:
+        done = asyncio.run(graph.ainvoke(given, config))
+    assert done["messages"][-1].content == "1 ann 1 kept c9 c9 mine"
+
+
+def test_what_is_injected_is_in_no_message_about_arguments():
+    @tool
+    def look(n: int, state: Annotated[dict, InjectedState]) -> str:
+        """Looks."""
+        return "x"
+
+    [message] = run(node(look), call("look", {"n": []}))
+    assert "`n`" in message.content and "state" not in message.content
+
+
+@ways
+def test_commands_pass(way):
+    @tool
+    def go(id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Goes."""
+        return Command(update={"messages": [ToolMessage("went", tool_call_id=id)]}, goto="there")
+
+    state = {"messages": [asks(call("go", id="1"), call("add", {"a": 1, "b": 1}, "2"))]}
+    ours = node(go, add)
+    answer = (
+        ours.invoke(state, CONFIG) if way == "sync" else asyncio.run(ours.ainvoke(state, CONFIG))
+    )
+    command, messages = answer
+    assert (command.goto, command.update["messages"][0].content) == ("there", "went")
+    assert messages == {"messages": [ToolMessage("2", name="add", tool_call_id="2")]}
+
+
+def test_a_command_without_an_answer_is_the_tools_fault():
+    @tool
+    def go() -> Command:
+        """Goes."""
+        return Command(update={"messages": []})
+
+    ours = node(go)
+    [message] = run(ours, call("go"))
+    assert (message.status, ours.guard.records()[0]["failure"]["kind"]) == (
+        "error",
+        "invalid_output",
+    )
+    with pytest.raises(ValueError, match="matching ToolMessage"):
+        run(node(go, handle_tool_errors=False), call("go"))
+
+
+@ways
+def test_artifacts_and_blocks_pass(way):
+    @tool(response_format="content_and_artifact")
+    def draw() -> tuple[Any, Any]:
+        """Draws."""
+        return [{"type": "image_url", "image_url": {"url": "abc"}}], {"raw": 1}
+
+    [message] = run(node(draw), call("draw"), way=way)
+    assert message.content == [{"type": "image_url", "image_url": {"url": "abc"}}]
+    assert message.artifact == {"raw": 1}
+
+
+def test_lists_models_and_calls_are_taken_as_input():
+    ours = node(add)
+    assert ours.invoke([asks(call("add", {"a": 1, "b": 1}))], CONFIG)[0].content == "2"
+    assert ours.invoke([call("add", {"a": 1, "b": 1})], CONFIG)["messages"][0].content == "2"
+
+    @dataclass
+    class Plain:
+        messages: list[Any]
+
+    assert ours.invoke(Plain([asks(call("add", {"a": 1, "b": 1}))]), CONFIG)["messages"]
+    keyed = node(add, messages_key="chat")
+    assert keyed.invoke({"chat": [asks(call("add", {"a": 1, "b": 1}))]}, CONFIG)["chat"]
+
+
+def test_tools_that_are_classes_are_called_their_way():
+    class Own(BaseTool):
+        name: str = "own"
+        description: str = "Own."
+
+        def _run(self, n: int) -> str:
+            return f"ran {n}"
+
+        async def _arun(self, n: int) -> str:
+            return f"awaited {n}"
+
+    assert run(node(Own()), call("own", {"n": 1}))[0].content == "ran 1"
+    assert run(node(Own()), call("own", {"n": 1}), way="async")[0].content == "awaited 1"
+
+
+def test_a_coroutine_tool_is_called_without_a_loop_as_well():
+    @tool
+    async def later() -> str:
+        """Later."""
+        await asyncio.sleep(0)
+        return "there"
+
+    assert run(node(later), call("later"))[0].content == "there"
+
+
+def test_defaults_and_keyword_arguments_reach_the_function():
+    @tool
+    def order(item: str, count: int = 3, *, note: str = "none") -> str:
+        """Orders."""
+        return f"{item} {count} {note}"
+
+    assert run(node(order), call("order", {"item": "tea"}))[0].content == "tea 3 none"
+
+
+class Listens(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def on_tool_start(self, serialized: Any, input_str: str, **_: Any) -> None:
+        self.heard.append("start " + serialized["name"])
+
+    def on_tool_end(self, output: Any, **_: Any) -> None:
+        self.heard.append("end " + output.content)
+
+    def on_tool_error(self, error: BaseException, **_: Any) -> None:
+        self.heard.append("error " + str(error))
+
+
+def test_who_listens_hears_of_every_tool():
+    listens = Listens()
+    state = {"messages": [asks(call("add", {"a": 1, "b": 1}, "1"))]}
+    ours = node(add, fails)
+    ours.invoke(state, {**CONFIG, "callbacks": [listens]})
+    ours.invoke({"messages": [asks(call("fails"))]}, {**CONFIG, "callbacks": [listens]})
+    assert listens.heard == ["start add", "end 2", "start fails", "error row 7 is not there"]
+
+
+def test_interceptors_lead_and_each_execution_is_guarded():
+    seen = []
+
+    def twice(request, execute):
+        first = execute(request)
+        seen.append(first.status)
+        changed = {**request.tool_call, "args": {"a": 5, "b": 5}}
+        return execute(request.override(tool_call=changed))
+
+    [message] = run(node(add, wrap_tool_call=twice), call("add", {"a": []}))
+    assert (seen, message.content) == (["error"], "10")
+
+    async def around(request, execute):
+        return await execute(request)
+
+    [message] = run(node(afails, awrap_tool_call=around), call("afails"), way="async")
+    assert message.status == "error"
+
+
+def test_errors_are_summed_up():
+    ours = node(add, fails)
+    run(ours, call("fails", id="1"), call("add", {"a": 1, "b": 1}, "2"))
+    run(ours, call("fails", {"a": 1}, "3"))
+    summary = ours.get_error_summary()
+    assert list(summary) == ["fails"]
+    assert [(e["error_type"], e["error_message"]) for e in summary["fails"]] == [
+        ("LookupError", "row 7 is not there")
+    ] * 2
+    assert summary["fails"][0]["timestamp"] <= summary["fails"][1]["timestamp"]
+    assert ours.tool_error_registry == summary
+
+
+def test_a_run_is_from_a_user_message_to_its_end():
+    ours = node(fails)
+
+    def once(human: str) -> str:
+        state = {"messages": [HumanMessage("go", id=human), asks(call("fails"))]}
+        ours.invoke(state, CONFIG)
+        return ours.guard.records()[-1]["failure"]["kind"]
+
+    kinds = [once("one") for _ in range(6)]
+    assert kinds[-1] == "repeated"
+    assert once("two") != "repeated"
+    # Of calls that nobody can tell apart none is a repeat.
+    assert [run(ours, call("fails"))[0].status for _ in range(8)] == ["error"] * 8
+    assert ours.guard.records()[-1]["failure"]["kind"] != "repeated"
+
+
+def test_long_outputs_are_cut_and_the_artifact_stays():
+    @tool(response_format="content_and_artifact")
+    def long() -> tuple[str, Any]:
+        """Long."""
+        return "x" * 200_000, {"whole": True}
+
+    [message] = run(node(long), call("long"))
+    assert len(message.content) <= 100 << 10 and "200000 bytes in all" in message.content
+    assert (message.artifact, message.status) == ({"whole": True}, "success")
+
+
+def test_a_hanging_tool_does_not_hang_the_run():
+    released = threading.Event()
+
+    @tool
+    def hang() -> str:
+        """Hangs."""
+        released.wait(30)
+        return ""
+
+    [message] = run(node(hang, timeout=0.05), call("hang"))
+    assert (message.status, "may have taken effect" in message.content) == ("error", True)
+    released.set()
+
+
+def test_a_graph_goes_on():
+    class Counts(MessagesState):
+        turns: Annotated[int, operator.add]
+
+    def model(state):
+        answers = [message for message in state["messages"] if isinstance(message, ToolMessage)]
+        asked = [asks(call("fails", id="1")), asks(call("add", {"a": 1, "b": 1}, "2"))]
+        said = asked[len(answers)] if len(answers) < 2 else AIMessage("2, in the end")
+        return {"messages": [said], "turns": 1}
+
+    builder = StateGraph(Counts)
+    builder.add_node("model", model)
+    builder.add_node("tools", node(add, fails))
+    builder.add_edge(START, "model")
+    builder.add_conditional_edges("model", tools_condition)
+    builder.add_edge("tools", "model")
+    done = builder.compile().invoke({"messages": [HumanMessage("1 + 1?")], "turns": 0})
+    assert (done["messages"][-1].content, done["turns"]) == ("2, in the end", 3)
