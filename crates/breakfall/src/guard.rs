@@ -73,9 +73,6 @@ impl Guard {
     async fn answer_until(&self, mut call: Call, stop: Option<Stop<'_>>) -> Reply {
         let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
         let mut record = self.journal.open(call, &raw, &self.redactor);
-        if record.call.is_recovered {
-            record.trail.repairs.push("the call was found in the model's text");
-        }
         let run = panics::ours(self.run(raw, &mut record));
         let outcome = match stop {
             None => Some(run.await),

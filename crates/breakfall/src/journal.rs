@@ -61,7 +61,12 @@ impl Journal {
             redactor.clean(text, KEPT)
         });
         let own = |dice: &Dice| Box::new(Trace::under(call.trace.as_deref(), dice));
-        let trail = Trail { trace: self.traces.as_deref().map(own), ..Trail::default() };
+        let found = call.is_recovered.then_some("the call was found in the model's text");
+        let trail = Trail {
+            trace: self.traces.as_deref().map(own),
+            repairs: found.into_iter().collect(),
+            ..Trail::default()
+        };
         OpenRecord {
             journal: self,
             redactor,
