@@ -5,9 +5,11 @@ use std::sync::Arc;
 use breakfall::{Call, Effect, ToolSpec};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 
-use crate::options::Options;
+use crate::functions::{AllFunctions, Functions};
+use crate::options::{FOR_EVER, Options};
 use crate::raised::Manners;
 use crate::reply::{self, Reply};
 use crate::slot::{Asked, Slot, Where};
@@ -21,8 +23,7 @@ use crate::{logs, records};
 pub(crate) struct Guard {
     real: Arc<breakfall::Guard>,
     manners: Arc<Manners>,
-    /// Nobody keeps the time of functions: they run with their caller.
-    is_timeless: bool,
+    functions: AllFunctions,
 }
 
 #[pymethods]
@@ -34,12 +35,18 @@ impl Guard {
         told: Py<PyTuple>,
         declared: Py<PyAny>,
     ) -> PyResult<Self> {
-        let guard = options.builder()?.build().map_err(wrong)?;
+        let guard = options.stored()?.build().map_err(wrong)?;
         Ok(Self {
             real: Arc::new(guard),
             manners: Arc::new(Manners { passes, told, declared }),
-            is_timeless: options.timeout.is_none(),
+            functions: AllFunctions::default(),
         })
+    }
+
+    /// Says what is wrong with options, before anything is made of them.
+    #[staticmethod]
+    fn check(options: Options) -> PyResult<()> {
+        options.builder()?.0.build().map(drop).map_err(wrong)
     }
 
     /// Adds a tool: a function of `(arguments, extra)`, a coroutine function of them, or both.
@@ -55,14 +62,31 @@ impl Guard {
         let schema: serde_json::Value = pythonize::depythonize(schema)?;
         let effect: Effect = effect.parse().map_err(wrong)?;
         let spec = ToolSpec::new(name, description).schema(schema).effect(effect);
-        let tool = PyTool { function, coroutine, manners: Arc::clone(&self.manners) };
-        self.real.toolbox().add(spec.tool(tool)).map_err(wrong)
+        let functions = Arc::new(Functions::new(function, coroutine));
+        let manners = Arc::clone(&self.manners);
+        let tool = PyTool { functions: Arc::clone(&functions), manners };
+        self.real.toolbox().add(spec.tool(tool)).map_err(wrong)?;
+        self.functions.add(&functions);
+        Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.functions.visit(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.functions.clear();
     }
 
     /// Answers a call on this thread.
     fn call(&self, py: Python<'_>, asked: Asked<'_>) -> PyResult<Reply> {
         logs::look(py);
-        let place = if self.is_timeless { Where::Here } else { Where::Alone };
+        let place = |tool: &str| {
+            let policy = self.real.policy(tool);
+            let limit = policy.attempt_timeout.min(policy.total_timeout);
+            // Where nobody keeps its time, a function runs with its caller.
+            if limit >= FOR_EVER { Where::Here } else { Where::Alone }
+        };
         let (call, slot) = asked.call(place, None)?;
         let reply = on_this_thread(py, self.real.handle(call))?;
         reply::of(py, vec![reply], &[slot])?.pop().ok_or_else(no_reply)
@@ -97,6 +121,11 @@ impl Guard {
             guard.handle_all(calls).await
         };
         Ok(Answer::new(Box::pin(replies), slots))
+    }
+
+    /// Words of a tool's own, without secrets and bounded.
+    fn clean(&self, words: &Bound<'_, PyString>) -> String {
+        self.real.clean(words.to_string_lossy().into_owned())
     }
 
     /// The tools that may be called now.
@@ -171,7 +200,7 @@ fn all(
     event_loop: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Vec<Call>, Vec<Arc<Slot>>)> {
     let calls: PyResult<Vec<_>> =
-        asked.into_iter().map(|asked| asked.call(place, event_loop)).collect();
+        asked.into_iter().map(|asked| asked.call(|_| place, event_loop)).collect();
     Ok(calls?.into_iter().unzip())
 }
 

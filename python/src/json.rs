@@ -13,9 +13,14 @@ pub(crate) enum Without {
     Depth,
 }
 
-/// A value as JSON.
+/// A value as JSON; a number is as near as JSON comes to it.
 pub(crate) fn json(value: &Bound<'_, PyAny>) -> Result<Value, Without> {
-    at(value, 0)
+    at(value, 0, false)
+}
+
+/// A value as JSON that says the same; one with other numbers has no such form.
+pub(crate) fn exact(value: &Bound<'_, PyAny>) -> Result<Value, Without> {
+    at(value, 0, true)
 }
 
 /// A value that the guard refuses as one that is nested too deeply.
@@ -24,7 +29,7 @@ pub(crate) fn too_deep() -> Value {
 }
 
 /// The depth is bounded, so this may call itself.
-fn at(value: &Bound<'_, PyAny>, depth: usize) -> Result<Value, Without> {
+fn at(value: &Bound<'_, PyAny>, depth: usize, is_exact: bool) -> Result<Value, Without> {
     if depth > MAX_DEPTH {
         return Err(Without::Depth);
     }
@@ -38,16 +43,19 @@ fn at(value: &Bound<'_, PyAny>, depth: usize) -> Result<Value, Without> {
         return Ok(Value::Bool(truth.is_true()));
     }
     if value.is_instance_of::<PyInt>() {
-        return number(value);
+        return number(value, is_exact);
     }
     if let Ok(number) = value.cast::<PyFloat>() {
+        if is_exact && !number.value().is_finite() {
+            return Err(Without::Form);
+        }
         return Ok(Value::from(number.value()));
     }
     if let Ok(fields) = value.cast::<PyDict>() {
         let mut map = Map::new();
         for (name, value) in fields {
             let name = name.cast::<PyString>().map_err(|_| Without::Form)?;
-            map.insert(name.to_string_lossy().into_owned(), at(&value, depth + 1)?);
+            map.insert(name.to_string_lossy().into_owned(), at(&value, depth + 1, is_exact)?);
         }
         return Ok(Value::Object(map));
     }
@@ -60,18 +68,21 @@ fn at(value: &Bound<'_, PyAny>, depth: usize) -> Result<Value, Without> {
     }
     let mut items = Vec::new();
     for item in value.try_iter().map_err(|_| Without::Form)? {
-        items.push(at(&item.map_err(|_| Without::Form)?, depth + 1)?);
+        items.push(at(&item.map_err(|_| Without::Form)?, depth + 1, is_exact)?);
     }
     Ok(Value::Array(items))
 }
 
-/// Numbers beyond 64 bits are as near as a float comes.
-fn number(value: &Bound<'_, PyAny>) -> Result<Value, Without> {
+/// Numbers beyond 64 bits are as near as a float comes, where that is near enough.
+fn number(value: &Bound<'_, PyAny>, is_exact: bool) -> Result<Value, Without> {
     if let Ok(number) = value.extract::<i64>() {
         return Ok(number.into());
     }
     if let Ok(number) = value.extract::<u64>() {
         return Ok(number.into());
+    }
+    if is_exact {
+        return Err(Without::Form);
     }
     value.extract::<f64>().map(Value::from).map_err(|_| Without::Form)
 }

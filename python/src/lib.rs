@@ -6,9 +6,12 @@
 //! guard.rs    call ──▶ slot ──▶ Guard::handle ──▶ reply
 //! tool.rs     a function runs: on a kept thread (threads.rs), as a task of an event loop, or here
 //! raised.rs   its exception becomes a failure, or leaves by the way that exceptions go
+//! fork.rs     a fork waits until nobody is within the guard
 //! wait.rs     who waits: a thread that looks out for signals, or a coroutine
 //! ```
 
+mod fork;
+mod functions;
 mod guard;
 mod json;
 mod logs;
@@ -30,13 +33,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _breakfall {
     #[pymodule_export]
+    use super::fork::{after_fork, after_fork_in_parent, before_fork};
+    #[pymodule_export]
     use super::guard::Guard;
     #[pymodule_export]
     use super::output::Output;
     #[pymodule_export]
     use super::reply::Reply;
     #[pymodule_export]
-    use super::runtime::{after_fork, close};
+    use super::runtime::close;
     #[pymodule_export]
     use super::wait::Answer;
     #[pymodule_export]

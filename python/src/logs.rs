@@ -11,6 +11,8 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use crate::fork;
+
 /// The lowest level of Python's that anybody listens to.
 static LEVEL: AtomicUsize = AtomicUsize::new(usize::MAX);
 
@@ -66,7 +68,7 @@ impl Subscriber for ToPython {
 
     fn event(&self, event: &Event<'_>) {
         let level = number(*event.metadata().level());
-        Python::try_attach(|py| {
+        let to_python = |py: Python<'_>| {
             let fields = PyDict::new(py);
             let mut seen = Fields { fields: &fields, message: String::new() };
             event.record(&mut seen);
@@ -77,7 +79,8 @@ impl Subscriber for ToPython {
             };
             // A log that fails must not make a call fail.
             let _ = log();
-        });
+        };
+        fork::outside(|| Python::try_attach(to_python));
     }
 
     fn enter(&self, _: &Id) {}

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use breakfall::{Checking, Config, GuardBuilder, Policy, Preset, Retry, SilentRule, Sink};
+use breakfall::{
+    Checking, Config, ConfiguredStore, GuardBuilder, Policy, Preset, Retry, SilentRule, Sink,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -20,7 +22,7 @@ pub(crate) struct Options {
     preset: String,
     config: Option<std::path::PathBuf>,
     /// Of one attempt, and of a call.
-    pub(crate) timeout: Option<f64>,
+    timeout: Option<f64>,
     total_timeout: Option<f64>,
     attempts: Option<u32>,
     checking: String,
@@ -40,7 +42,17 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn builder(&self) -> PyResult<GuardBuilder> {
+    /// A builder that keeps records where they are to be kept.
+    pub(crate) fn stored(&self) -> PyResult<GuardBuilder> {
+        let (builder, store) = self.builder()?;
+        let (Some(mut store), Some(place)) = (store, &self.store) else { return Ok(builder) };
+        store.place = store.place.or_else(|| Some(place.clone()).filter(|p| !p.is_empty()));
+        let kept: Arc<dyn Sink> = store::kept(store)?;
+        Ok(builder.sink(kept))
+    }
+
+    /// A builder, and the store as it is configured.
+    pub(crate) fn builder(&self) -> PyResult<(GuardBuilder, Option<ConfiguredStore>)> {
         let preset: Preset = self.preset.parse().map_err(wrong)?;
         let mut builder = breakfall::Guard::builder()
             .preset(preset)
@@ -79,12 +91,8 @@ impl Options {
         let config = config
             .and_then(|config| config.with_environment(std::env::vars_os()))
             .map_err(wrong)?;
-        if let (Some(mut store), Some(place)) = (config.store(), &self.store) {
-            store.place = store.place.or_else(|| Some(place.clone()).filter(|p| !p.is_empty()));
-            let kept: Arc<dyn Sink> = store::kept(store)?;
-            builder = builder.sink(kept);
-        }
-        Ok(builder.config(config))
+        let store = config.store();
+        Ok((builder.config(config), store))
     }
 
     fn policy(&self) -> PyResult<Policy> {

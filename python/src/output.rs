@@ -4,7 +4,7 @@ use breakfall::{Failure, Outcome};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::json::{Without, json, too_deep};
+use crate::json::{Without, exact, too_deep};
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, written};
 
@@ -85,14 +85,23 @@ fn plain(value: &Bound<'_, PyAny>) -> Outcome {
     if value.is_none() {
         return Ok(breakfall::Output::text("done"));
     }
-    let text = match json(value) {
+    let text = match exact(value) {
         Ok(value) => return Ok(breakfall::Output::json(value)),
         Err(Without::Depth) => return Ok(breakfall::Output::json(too_deep())),
+        Err(Without::Form) if is_generator(value) => {
+            return Err(Failure::invalid_output("the tool gave a generator, and nothing of it"));
+        }
         Err(Without::Form) => written(value),
     };
     text.map(breakfall::Output::text).map_err(|error| {
         Failure::internal("the tool's result cannot be written as a text").caused_by(error)
     })
+}
+
+/// What has not even begun to work.
+fn is_generator(value: &Bound<'_, PyAny>) -> bool {
+    let class = value.get_type();
+    ["gi_frame", "ag_frame"].iter().any(|name| class.hasattr(*name).unwrap_or(false))
 }
 
 fn shown(value: &Bound<'_, PyAny>) -> String {

@@ -83,7 +83,7 @@ fn declared(error: &Bound<'_, PyAny>) -> Failure {
     if let Some(wait) = get("wait").and_then(|wait| seconds(&wait)) {
         failure = failure.wait_for(wait);
     }
-    failure.caused_by(raised(error))
+    failure.caused_by(raised(error)).traceback(traceback(error))
 }
 
 /// What is wrong with arguments: pairs of a path and a remark.
@@ -215,6 +215,7 @@ fn traceback(error: &Bound<'_, PyAny>) -> String {
         }
         let mut part = frames(&error);
         let _ = write!(part, "{}: {}", name(&error.get_type()), shown(&error));
+        others(&error, &mut part);
         part.push_str(joint);
         parts.push(part);
         next = if let Some(cause) = cause(&error) {
@@ -231,6 +232,18 @@ fn traceback(error: &Bound<'_, PyAny>) -> String {
     }
     parts.reverse();
     parts.concat()
+}
+
+/// Those of a group that do not stand for it.
+fn others(group: &Bound<'_, PyAny>, text: &mut String) {
+    if !name(&group.get_type()).ends_with("ExceptionGroup") {
+        return;
+    }
+    let Ok(Some(all)) = group.getattr_opt("exceptions") else { return };
+    let Ok(all) = all.try_iter() else { return };
+    for error in all.flatten().skip(1).take(CAUSES) {
+        let _ = write!(text, "\n  and {}: {}", name(&error.get_type()), shown(&error));
+    }
 }
 
 fn frames(error: &Bound<'_, PyAny>) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use breakfall::wire;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::records;
 use crate::slot::Slot;
@@ -127,8 +128,8 @@ impl Reply {
     }
 
     /// Whether this is all that the model is told.
-    fn says(&self, text: &str) -> bool {
-        self.real.text == text
+    fn says(&self, text: &Bound<'_, PyString>) -> bool {
+        self.real.text == text.to_string_lossy()
     }
 
     /// The failure as the developer sees it, or `None`.

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle};
 
-use crate::{store, threads};
+use crate::store;
 
 /// How often the clock wakes by itself: more often than the default deadline of an attempt.
 const WAKES: Duration = Duration::from_secs(15);
@@ -40,13 +40,9 @@ pub(crate) fn runtime() -> PyResult<Arc<Handle>> {
     Ok(handle)
 }
 
-/// Begins anew in the child of a fork.
-#[pyfunction]
-pub(crate) fn after_fork() {
-    // The threads of the old ones are not in this process: nothing of them can even be dropped.
+/// The threads of the old one did not come through the fork: it cannot even be dropped.
+pub(crate) fn begin_anew() {
     std::mem::forget(CURRENT.swap(None));
-    threads::begin_anew();
-    store::begin_anew();
 }
 
 /// Writes what still waits to be kept.

@@ -1,6 +1,7 @@
 //! What goes with a call through the guard to its function, and what the function leaves on its
 //! way back.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use breakfall::{Call, RawArguments};
@@ -36,6 +37,8 @@ pub(crate) struct Slot {
     /// The event loop of the caller.
     pub(crate) event_loop: Option<Py<PyAny>>,
     pub(crate) place: Where,
+    /// An attempt had the arguments as they came.
+    pub(crate) is_used: AtomicBool,
     left: Mutex<Left>,
 }
 
@@ -68,7 +71,7 @@ pub(crate) struct Asked<'py>(
     Bound<'py, PyAny>,
     Bound<'py, PyAny>,
     Bound<'py, PyAny>,
-    Option<String>,
+    Bound<'py, PyAny>,
     Bound<'py, PyAny>,
 );
 
@@ -76,7 +79,7 @@ impl Asked<'_> {
     /// The call, with its slot.
     pub(crate) fn call(
         self,
-        place: Where,
+        place: impl FnOnce(&str) -> Where,
         event_loop: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Call, Arc<Slot>)> {
         let Self(name, arguments, id, run, extra) = self;
@@ -92,12 +95,13 @@ impl Asked<'_> {
             extra: extra.unbind(),
             context,
             event_loop: event_loop.map(|event_loop| event_loop.clone().unbind()),
-            place,
+            place: place(&tool),
+            is_used: AtomicBool::new(false),
             left: Mutex::default(),
         });
         let mut call = Call::new(text(&id), tool, raw(&arguments)).with(Arc::clone(&slot));
-        if let Some(run) = run {
-            call = call.in_run(run);
+        if !run.is_none() {
+            call = call.in_run(text(&run));
         }
         Ok((call, slot))
     }
@@ -131,5 +135,6 @@ fn raw(value: &Bound<'_, PyAny>) -> RawArguments {
 pub(crate) fn written(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = value.py();
     let module = py.import(intern!(py, "breakfall._values"))?;
-    module.call_method1(intern!(py, "text"), (value,))?.extract()
+    let text = module.call_method1(intern!(py, "text"), (value,))?;
+    Ok(text.cast::<PyString>()?.to_string_lossy().into_owned())
 }

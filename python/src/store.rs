@@ -11,6 +11,8 @@ use breakfall_store::{Keeper, Store};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::fork;
+
 /// Counts the forks that led to this process: what was started before the last is gone.
 static LIFE: AtomicU64 = AtomicU64::new(0);
 
@@ -85,6 +87,7 @@ pub(crate) fn begin_anew() {
 /// Writes what waits, and is ready for more.
 pub(crate) fn close() {
     let all: Vec<Arc<Kept>> = {
+        let _inside = fork::inside();
         let all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().flat_map(HashMap::values).map(Arc::clone).collect()
     };

@@ -4,20 +4,23 @@
 //! Most functions are done at once. For a caller that waits, one thread takes its calls in turn, and
 //! only when it does not get on the others are woken: a switch costs more than most calls.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use breakfall::Progress;
+use breakfall::{Elsewhere, Progress};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::tool::Finish;
 
-/// The most threads; more calls wait for one, and their time runs.
+/// The most threads that somebody waits for; more calls wait for one, and their time runs.
 const MOST: usize = 256;
+
+/// The most threads with those whose time was up and that nobody can stop.
+const UTMOST: usize = 4096;
 
 /// How long a thread without work is kept.
 const IDLE: Duration = Duration::from_mins(1);
@@ -52,6 +55,10 @@ pub(crate) struct Pool {
 struct State {
     jobs: VecDeque<Job>,
     threads: usize,
+    /// What each thread is at, by its number.
+    at: HashMap<u64, Progress>,
+    /// The number of the next thread.
+    next: u64,
     /// Threads that sleep and were not called.
     idle: usize,
     /// Calls to wake up that no thread has heard yet.
@@ -89,6 +96,7 @@ impl Pool {
         let needed = {
             let mut state = self.state();
             let is_quiet = state.threads == state.idle;
+            job.progress.queued();
             state.jobs.push_back(job);
             if urgency == Urgency::Now || is_quiet { state.call(1) } else { 0 }
         };
@@ -117,8 +125,14 @@ impl Pool {
 
     fn start(self: &Arc<Self>, py: Python<'_>, threads: usize) -> PyResult<()> {
         for started in 0..threads {
+            let number = {
+                let mut state = self.state();
+                state.next += 1;
+                state.next
+            };
             let work = py.import(intern!(py, "breakfall._work")).and_then(|module| {
-                module.call_method1(intern!(py, "start"), (Work { pool: Arc::clone(self) },))
+                let work = Work { pool: Arc::clone(self), number };
+                module.call_method1(intern!(py, "start"), (work,))
             });
             if let Err(error) = work {
                 self.state().threads -= threads - started;
@@ -129,12 +143,14 @@ impl Pool {
     }
 
     /// The next job; `None` for a thread that has had none for long.
-    fn take(&self) -> Option<Job> {
+    fn take(&self, number: u64) -> Option<(Job, Elsewhere)> {
         let mut state = self.state();
+        state.at.remove(&number);
         loop {
             while let Some(job) = state.jobs.pop_front() {
-                if job.progress.is_wanted() {
-                    return Some(job);
+                if let Some(elsewhere) = job.progress.begin() {
+                    state.at.insert(number, job.progress.clone());
+                    return Some((job, elsewhere));
                 }
             }
             state.idle += 1;
@@ -160,9 +176,18 @@ impl State {
         let woken = wanted.min(self.idle);
         self.idle -= woken;
         self.calls += woken;
-        let started = (wanted - woken).min(MOST.saturating_sub(self.threads));
+        let started = (wanted - woken).min(self.room());
         self.threads += started;
         started
+    }
+
+    /// How many threads may be started. Those that hang beyond their time are in nobody's way.
+    fn room(&self) -> usize {
+        if self.threads < MOST {
+            return MOST - self.threads;
+        }
+        let left = self.at.values().filter(|progress| !progress.is_wanted()).count();
+        (MOST + left).min(UTMOST).saturating_sub(self.threads)
     }
 }
 
@@ -170,15 +195,17 @@ impl State {
 #[pyclass(frozen, module = "breakfall._breakfall")]
 pub(crate) struct Work {
     pool: Arc<Pool>,
+    number: u64,
 }
 
 #[pymethods]
 impl Work {
     /// The next function with what it is called with; `None` when the thread is to end.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let Some(job) = py.detach(|| self.pool.take()) else { return Ok(None) };
-        let Job { function, arguments, extra, context, finish, progress } = job;
-        finish.begins(&progress);
+        let taken = py.detach(|| self.pool.take(self.number));
+        let Some((job, elsewhere)) = taken else { return Ok(None) };
+        let Job { function, arguments, extra, context, finish, progress: _ } = job;
+        finish.begins(elsewhere);
         (function, arguments, extra, context, finish).into_pyobject(py).map(Some)
     }
 }

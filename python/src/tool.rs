@@ -2,15 +2,18 @@
 //! loop, or with the caller.
 
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Progress, Tool};
+use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Tool};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::fork;
+use crate::functions::Functions;
 use crate::output;
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, Slot, Where};
@@ -18,10 +21,7 @@ use crate::threads::{Job, Urgency, pool};
 
 /// Python functions of the arguments and of what the door hands over.
 pub(crate) struct PyTool {
-    /// For a caller that waits, and for every caller where there is no coroutine function.
-    pub(crate) function: Option<Py<PyAny>>,
-    /// For a caller with an event loop, and for every caller where there is no function.
-    pub(crate) coroutine: Option<Py<PyAny>>,
+    pub(crate) functions: Arc<Functions>,
     pub(crate) manners: Arc<Manners>,
 }
 
@@ -36,7 +36,8 @@ impl Tool for PyTool {
             let Some(slot) = slot else {
                 return Err(Failure::internal("the call came through a door of another language"));
             };
-            let begun = Python::attach(|py| self.begin(py, slot, arguments, &context));
+            let begin = || Python::attach(|py| self.begin(py, slot, arguments, &context));
+            let begun = fork::outside(begin);
             match begun {
                 Ok(Begun::Done(outcome)) => outcome,
                 Ok(Begun::Waits(waits)) => waits.await,
@@ -66,22 +67,25 @@ impl PyTool {
         arguments: &Arguments,
         context: &Context<'_>,
     ) -> PyResult<Begun> {
-        // What the model wrote is passed on as it came.
+        // What the model wrote is passed on as it came; another attempt must not find what the one
+        // before it made of it.
+        let is_first = !slot.is_used.swap(true, Ordering::Relaxed);
         let as_it_came = slot
             .arguments
             .as_ref()
-            .filter(|_| arguments.repairs().is_empty() && context.tool == slot.tool);
+            .filter(|_| is_first && arguments.repairs().is_empty() && context.tool == slot.tool);
         let given = match as_it_came {
             Some(given) => given.clone_ref(py),
             None => pythonize::pythonize(py, arguments.value())?.unbind(),
         };
-        let coroutine = self
-            .coroutine
-            .as_ref()
-            .filter(|_| slot.event_loop.is_some() || self.function.is_none());
-        let function = self.function.as_ref().filter(|_| coroutine.is_none());
-        if let Some(function) = function.filter(|_| slot.place == Where::Here) {
-            let called = function.call1(py, (given, &slot.extra));
+        // What the attempt before it left is not what comes of this one.
+        *slot.left() = Left::default();
+        let (function, coroutine) = self.functions.of(py, slot.event_loop.is_some());
+        // Of a tool that stands in for another the time may be kept.
+        let is_here = slot.place == Where::Here && context.tool == slot.tool;
+        if let Some(function) = function.as_ref().filter(|_| is_here) {
+            let called =
+                function.call1(py, (given, &slot.extra)).and_then(|value| awaited(py, value));
             let (outcome, left) = match called {
                 Ok(value) => output::outcome(value.bind(py), &self.manners),
                 Err(error) => heard(error.value(py).as_any(), &self.manners),
@@ -100,12 +104,12 @@ impl PyTool {
             let Some(coroutine) = coroutine else {
                 return Err(PyTypeError::new_err("the tool has no function"));
             };
-            finish.begins(&progress);
-            let task = task(py, slot, coroutine, given, finish)?;
+            finish.begins(progress.elsewhere());
+            let task = task(py, slot, &coroutine, given, finish)?;
             return Ok(Begun::Waits(Waits { done, slot: Arc::clone(slot), task: Some(task) }));
         };
         let job = Job {
-            function: function.clone_ref(py),
+            function,
             arguments: given,
             extra: slot.extra.clone_ref(py),
             context: slot.context.clone_ref(py),
@@ -123,6 +127,15 @@ impl PyTool {
             _ => Begun::Waits(waits),
         })
     }
+}
+
+/// What a function gave, once it is there: it may have called a coroutine function.
+fn awaited(py: Python<'_>, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    if !value.bind(py).hasattr(intern!(py, "__await__"))? {
+        return Ok(value);
+    }
+    let work = py.import(intern!(py, "breakfall._work"))?;
+    Ok(work.call_method1(intern!(py, "awaited"), (value,))?.unbind())
 }
 
 /// The coroutine as a task of the caller's event loop, or of one kept for callers without.
@@ -163,8 +176,8 @@ pub(crate) struct Finish {
 
 impl Finish {
     /// The function begins to run.
-    pub(crate) fn begins(&self, progress: &Progress) {
-        *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.elsewhere());
+    pub(crate) fn begins(&self, elsewhere: Elsewhere) {
+        *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = Some(elsewhere);
     }
 }
 
@@ -267,10 +280,11 @@ impl Drop for Waits {
     fn drop(&mut self) {
         let Some(task) = self.task.take() else { return };
         // An interpreter that ends has stopped everything.
-        Python::try_attach(|py| {
+        let tell = |py: Python<'_>| {
             let stop = || py.import(intern!(py, "breakfall._work"))?.call_method1("stop", (task,));
             // An event loop that is closed has stopped it already.
             let _: PyResult<_> = stop();
-        });
+        };
+        fork::outside(|| Python::try_attach(tell));
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::fork;
 use crate::reply::{self, Reply};
 use crate::runtime::runtime;
 use crate::slot::Slot;
@@ -39,7 +40,11 @@ where
         let waker = Waker::from(Arc::clone(&unpark));
         let mut context = Context::from_waker(&waker);
         loop {
-            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            let polled = {
+                let _inside = fork::inside();
+                future.as_mut().poll(&mut context)
+            };
+            if let Poll::Ready(output) = polled {
                 return Ok(output);
             }
             unpark.park()?;
@@ -116,6 +121,7 @@ impl Answer {
         let waker = Waker::from(Arc::clone(&self.waker));
         let polled = py.detach(|| {
             let _clock = runtime.enter();
+            let _inside = fork::inside();
             let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
             let polled = match replies.as_mut() {
                 Some(future) => future.as_mut().poll(&mut Context::from_waker(&waker)),
@@ -137,6 +143,7 @@ impl Answer {
         let runtime = runtime()?;
         py.detach(|| {
             let _clock = runtime.enter();
+            let _inside = fork::inside();
             *self.replies.lock().unwrap_or_else(PoisonError::into_inner) = None;
         });
         Ok(())
@@ -162,7 +169,7 @@ impl Wake for WakesLoop {
 
     fn wake_by_ref(self: &Arc<Self>) {
         let Some((waiting, event_loop, thread)) = self.waiting().take() else { return };
-        Python::try_attach(|py| {
+        let wake = |py: Python<'_>| {
             let work = || -> PyResult<()> {
                 let module = py.import(intern!(py, "breakfall._work"))?;
                 if std::thread::current().id() == thread {
@@ -179,6 +186,7 @@ impl Wake for WakesLoop {
             };
             // A loop that is closed wakes nobody.
             let _ = work();
-        });
+        };
+        fork::outside(|| Python::try_attach(wake));
     }
 }

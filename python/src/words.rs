@@ -4,10 +4,12 @@
 use breakfall::{Call, Failure, Preset, Raised, RawArguments, Redactor};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 /// The text without its secrets.
 #[pyfunction]
-pub(crate) fn redact(py: Python<'_>, text: String) -> String {
+pub(crate) fn redact(py: Python<'_>, text: &Bound<'_, PyString>) -> String {
+    let text = text.to_string_lossy().into_owned();
     py.detach(|| Redactor::default().redact(&text).into_owned())
 }
 
@@ -17,11 +19,13 @@ pub(crate) fn redact(py: Python<'_>, text: String) -> String {
 pub(crate) fn speak(
     py: Python<'_>,
     preset: &str,
-    tool: String,
-    error_type: String,
-    message: String,
+    tool: &Bound<'_, PyString>,
+    error_type: &Bound<'_, PyString>,
+    message: &Bound<'_, PyString>,
 ) -> PyResult<String> {
     let preset: Preset = preset.parse().map_err(wrong)?;
+    let owned = |text: &Bound<'_, PyString>| text.to_string_lossy().into_owned();
+    let (tool, error_type, message) = (owned(tool), owned(error_type), owned(message));
     py.detach(|| {
         let guard = breakfall::Guard::builder().preset(preset).max_error_bytes(8 << 10).build();
         let failure = Failure::raised(Raised::new(error_type, message).told());

@@ -155,7 +155,8 @@ impl Guard {
 }
 
 impl Guard {
-    fn policy(&self, tool: &str) -> &Policy {
+    /// What holds for the calls of a tool, all that was said of it and of its upstream considered.
+    pub fn policy(&self, tool: &str) -> &Policy {
         self.policies.of(tool, || self.toolbox.upstream_of(tool))
     }
 
@@ -198,6 +199,12 @@ impl Guard {
     /// Records that a sink failed to take.
     pub fn lost_records(&self) -> u64 {
         self.journal.lost.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// The words of a tool that a door passes on as they are: without secrets, and no longer than
+    /// those of the guard.
+    pub fn clean(&self, words: String) -> String {
+        self.redactor.clean(words, self.max_error_bytes)
     }
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.

@@ -17,11 +17,10 @@ reason.
 from __future__ import annotations
 
 import atexit as _atexit
-import os as _os
 
 # isort: off
 from . import _interpreter as _interpreter  # refuses before anything is loaded
-from . import _breakfall, _work
+from . import _breakfall, _forks
 
 # isort: on
 from ._breakfall import Output, Reply, __version__, redact
@@ -31,13 +30,7 @@ from ._guard import Guard
 __all__ = ["Failure", "Guard", "Output", "Reply", "__version__", "redact"]
 
 
-def _after_fork() -> None:
-    _breakfall.after_fork()
-    _work.begin_anew()
-
-
-if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(after_in_child=_after_fork)
+_forks.watch()
 
 # What waits to be kept is written before the interpreter ends.
 _atexit.register(_breakfall.close)

@@ -14,6 +14,9 @@ class Failure(Exception):
     >>> raise Failure("start the engine first", kind="precondition")  # doctest: +SKIP
     """
 
+    #: The guard's own words for another exception, which is its cause.
+    _is_translated = False
+
     def __init__(
         self,
         message: str = "",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from . import _breakfall
 from ._breakfall import Reply
 from ._failure import Failure
+from ._forks import building
 from ._schema import Signature, is_async
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,7 +54,7 @@ class Guard:
         checking: str = "strict",
         silent: str | None = None,
         store: bool | str | os.PathLike[str] = True,
-        redact: Iterable[str] = (),
+        redact: str | Iterable[str] = (),
         redact_results: bool = False,
         keep_arguments: bool = False,
         max_error_bytes: int | None = None,
@@ -94,7 +94,7 @@ class Guard:
             "checking": checking,
             "silent": silent,
             "store": _place(store),
-            "redact": list(redact),
+            "redact": [redact] if isinstance(redact, str) else list(redact),
             "keep_arguments": keep_arguments,
             "redact_results": redact_results,
             "max_error_bytes": max_error_bytes,
@@ -103,11 +103,12 @@ class Guard:
             "dispositions": list((dispositions or {}).items()),
             "policies": [],
         }
+        # What is wrong is said here, and not at the first call.
+        _breakfall.Guard.check(self._options)
         self._passes = tuple(passes)
         self._told = tuple(told)
         self._core: _breakfall.Guard | None = None
         self._waiting: list[tuple[Any, ...]] = []
-        self._building = threading.Lock()
         for function in tools:
             self.tool(function)
 
@@ -115,7 +116,7 @@ class Guard:
     def core(self) -> _breakfall.Guard:
         """The guard itself, put together when it is first needed."""
         if self._core is None:
-            with self._building:
+            with building:
                 if self._core is None:
                     core = _breakfall.Guard(self._options, self._passes, self._told, Failure)
                     for tool in self._waiting:
@@ -207,8 +208,10 @@ class Guard:
         """Adds a tool as a function of two: the arguments as a dictionary, and what the caller
         handed over. Callers with an event loop get the coroutine function where there is one."""
         tool = (name, description, dict(schema), effect, function, coroutine)
+        if timeout is not ... and timeout is not None and not timeout > 0:
+            raise ValueError(f"`{name}`: a timeout is a number of seconds, not {timeout!r}")
         has_policy = timeout is not ... or attempts is not None
-        with self._building:
+        with building:
             if self._core is None:
                 if any(waiting[0] == name for waiting in self._waiting):
                     raise ValueError(f"there are two tools called `{name}`")
@@ -323,5 +326,8 @@ def _asked(call: Call, run: str | None) -> tuple[Any, ...]:
     if isinstance(call, Mapping):
         name = call.get("name", "")
         return (name, call.get("args"), call.get("id") or "", call.get("run", run), None)
+    if not isinstance(call, (tuple, list)) or not call:
+        # What is no call is answered as one that nobody can read.
+        return ("", None, "", run, None)
     name, args, id, *_ = (*call, None, None)
     return (name, args, id or "", run, None)

@@ -25,6 +25,7 @@ from langgraph.prebuilt.tool_node import (
 from ._breakfall import Output
 from ._failure import Failure
 from ._schema import refusal
+from ._work import awaited
 
 try:
     from langchain_core.globals import get_debug
@@ -94,7 +95,8 @@ class Asked:
         runtime: Any,
     ) -> None:
         self.node = node
-        self.call = call
+        # What LangChain needs is there, though it may be empty.
+        self.call = call if call.get("id") else {**call, "id": ""}
         self.tool = tool
         self.input = input
         self.input_type = input_type
@@ -193,7 +195,9 @@ class Tool:
         try:
             answer = asked.node._normalize_tool_response(response, asked.call, asked.input_type)
         except (TypeError, ValueError) as error:
-            raise Failure(kind="invalid_output") from error
+            failure = Failure(kind="invalid_output")
+            failure._is_translated = True
+            raise failure from error
         if isinstance(answer, ToolMessage):
             return Output(message_text(answer), answer, is_error=answer.status == "error")
         return Output("", answer)
@@ -206,6 +210,28 @@ def message_text(message: ToolMessage) -> str:
         return content
     texts = (block if isinstance(block, str) else block.get("text", "") for block in content)
     return "\n".join(text for text in texts if text)
+
+
+def told(core: Any, value: Any, reply: Any) -> Any:
+    """What a tool answered, as the guard lets it go to the model."""
+    if not isinstance(value, ToolMessage) or reply.says(message_text(value)):
+        return value
+    if value.status == "error":
+        # Words of its own: they stay its own, without secrets and bounded.
+        words = core.clean(message_text(value))
+        same = isinstance(value.content, str) and words == value.content
+        return value if same else value.model_copy(update={"content": words})
+    content: Any = reply.text
+    status = "error" if reply.is_error else value.status
+    if not reply.is_error and not isinstance(value.content, str):
+        # It was cut, or something is said beside it: what is no text stays.
+        others = [block for block in value.content if not _is_text(block)]
+        content = [{"type": "text", "text": content}, *others]
+    return value.model_copy(update={"content": content, "status": status})
+
+
+def _is_text(block: Any) -> bool:
+    return isinstance(block, str) or block.get("type") == "text"
 
 
 class _Plain:
@@ -272,7 +298,10 @@ class _Plain:
         given = self.given(call, self.function, config)
         token = var_child_runnable_config.set(config)
         try:
-            return self.formatted(self.function(**given), call["id"])
+            response = self.function(**given)
+            if hasattr(response, "__await__"):
+                response = awaited(response)
+            return self.formatted(response, call["id"])
         finally:
             var_child_runnable_config.reset(token)
 
@@ -310,9 +339,12 @@ class _Plain:
         artifact = None
         if self.artifact:
             if not isinstance(response, tuple) or len(response) != 2:
-                raise ValueError(
+                error = ValueError(
                     f"`{self.name}` returns content and artifact, and gave {type(response)}"
                 )
+                failure = Failure(kind="invalid_output")
+                failure._is_translated = True
+                raise failure from error
             response, artifact = response
         return _format_output(response, artifact, id, self.name, "success")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -16,7 +15,8 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 from ._breakfall import Output
 from ._failure import Failure
 from ._guard import Guard, answered
-from ._langchain import message_text
+from ._forks import building
+from ._langchain import message_text, told
 from ._schema import refusal
 
 
@@ -28,12 +28,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         super().__init__()
         options.setdefault("checking", "diagnose")
         passes = (GraphBubbleUp, *options.pop("passes", ()))
-        told = (ToolException, *options.pop("told", ()))
+        speaks = (ToolException, *options.pop("told", ()))
         effects = options.pop("effects", None)
-        self.guard = Guard(passes=passes, told=told, **options)
+        self.guard = Guard(passes=passes, told=speaks, **options)
         self._effects = dict(effects or {})
         self._known: set[str] = set()
-        self._adding = threading.Lock()
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Runs a call within the guard."""
@@ -42,7 +41,8 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             if not _is_error(answer):
                 return answer
         asked = self._asked(request, handler)
-        return _answer(request, self.guard.core.call(asked))
+        core = self.guard.core
+        return _answer(core, request, core.call(asked))
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs a call within the guard, while the event loop goes on."""
@@ -51,8 +51,9 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             if not _is_error(answer):
                 return answer
         asked = self._asked(request, handler)
-        replies = await answered(self.guard.core, [asked])
-        return _answer(request, replies[0])
+        core = self.guard.core
+        replies = await answered(core, [asked])
+        return _answer(core, request, replies[0])
 
     def _asked(self, request: Any, handler: Any) -> tuple[Any, ...]:
         call, tool = request.tool_call, request.tool
@@ -62,20 +63,24 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             self._add(known.name, known)
         if tool is not None:
             self._add(name, tool)
-        return (name, call["args"], call["id"] or "", _run_of(request.state), (request, handler))
+        id = call.get("id") or ""
+        return (name, call["args"], id, _run_of(request.state), (request, handler))
 
     def _add(self, name: str, tool: Any) -> None:
-        with self._adding:
-            if name in self._known:
-                return
-            self._known.add(name)
+        if name in self._known:
+            return
         try:
             shape = tool.tool_call_schema
             schema = shape if isinstance(shape, dict) else shape.model_json_schema()
         except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
             schema = {"type": "object"}
         effect = self._effects.get(name, "once")
-        self.guard.add(name, tool.description or "", schema, _handled, _ahandled, effect=effect)
+        with building:
+            if name not in self._known:
+                described = getattr(tool, "description", None) or ""
+                self.guard.add(name, described, schema, _handled, _ahandled, effect=effect)
+                # Only now: who finds it here calls it.
+                self._known.add(name)
 
 
 def _handled(arguments: dict[str, Any], extra: Any) -> Any:
@@ -117,17 +122,13 @@ def _refused(error: Exception) -> Failure:
     return refusal(found) if isinstance(found, pydantic.ValidationError) else Failure(str(error))
 
 
-def _answer(request: Any, reply: Any) -> Any:
+def _answer(core: Any, request: Any, reply: Any) -> Any:
     value = reply.value
     call = request.tool_call
     if value is not None:
-        if isinstance(value, ToolMessage) and value.status != "error":
-            if isinstance(value.content, str) and not reply.says(value.content):
-                status = "error" if reply.is_error else "success"
-                return value.model_copy(update={"content": reply.text, "status": status})
-        return value
+        return told(core, value, reply)
     return ToolMessage(
-        content=reply.text, name=call["name"], tool_call_id=call["id"] or "", status="error"
+        content=reply.text, name=call["name"], tool_call_id=call.get("id") or "", status="error"
     )
 
 

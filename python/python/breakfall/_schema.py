@@ -24,6 +24,8 @@ class Signature:
         fields: dict[str, Any] = {}
         aliases: dict[str, str] = {}
         takes_more = False
+        # Their default is a description: only pydantic knows the value.
+        self._described: set[str] = set()
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD:
                 takes_more = True
@@ -39,6 +41,7 @@ class Signature:
             own = f"p{len(fields)}_" + parameter.name.strip("_")
             aliases[parameter.name] = own
             if isinstance(default, FieldInfo):
+                self._described.add(own)
                 fields[own] = (hint, default)
                 default.alias = default.validation_alias = parameter.name
             else:
@@ -51,7 +54,7 @@ class Signature:
             **fields,
         )
         self._names = {own: name for name, own in aliases.items()}
-        self._is_plain = all(
+        self._is_plain = not self._described and all(
             hint in _PLAIN if get_origin(hint) is None else False
             for hint in (hints.get(name, Any) for name in aliases)
         )
@@ -70,7 +73,7 @@ class Signature:
             raise refusal(error) from error
         given = {
             self._names[own]: getattr(checked, own)
-            for own in checked.model_fields_set
+            for own in checked.model_fields_set | self._described
             if own in self._names
         }
         return {**given, **(checked.model_extra or {})}
@@ -95,7 +98,9 @@ def refusal(error: pydantic.ValidationError, hidden: frozenset[str] = frozenset(
         for found in error.errors(include_url=False, include_context=False, include_input=False)
         if not (found["loc"] and found["loc"][0] in hidden)
     ]
-    return Failure(kind="invalid_arguments", problems=problems)
+    failure = Failure(kind="invalid_arguments", problems=problems)
+    failure._is_translated = True
+    return failure
 
 
 def _path(place: tuple[Any, ...]) -> str:

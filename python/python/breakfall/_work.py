@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import asyncio
+import contextvars
 import inspect
 import threading
 from typing import Any
@@ -23,6 +24,8 @@ def _run(work: Any) -> None:
         function, arguments, extra, context, finish = job
         try:
             value = context.run(function, arguments, extra)
+            if hasattr(value, "__await__"):
+                value = context.run(awaited, value)
         except BaseException as error:  # noqa: BLE001 - the guard tells what is whose business
             finish.raised(error)
         else:
@@ -100,8 +103,9 @@ def wake(waiting: Any) -> None:
 class _Elsewhere:
     """A task that is made on another thread, and can be stopped before it is there."""
 
-    def __init__(self, loop: Any) -> None:
+    def __init__(self, loop: Any, waits: _Kept | None) -> None:
         self.loop = loop
+        self.waits = waits
         self.task: Any = None
         self.stopped = False
 
@@ -115,33 +119,90 @@ class _Elsewhere:
 
     def begin(self, function: Any, arguments: Any, extra: Any, finish: Any) -> None:
         self.task = self.loop.create_task(_kept(function, arguments, extra))
+        self.task.add_done_callback(self._end)
         self.task.add_done_callback(_Ended(finish))
         if self.stopped:
             self.task.cancel()
 
+    def _end(self, _: Any) -> None:
+        if self.waits is not None:
+            with _keeping:
+                self.waits.waiting -= 1
 
-_kept_loop: Any = None
+
+class _Kept:
+    """An event loop kept for callers that have none."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.thread: int | None = None
+        #: How many calls its thread waits for. Meanwhile nothing gets on there.
+        self.waiting = 0
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        self.thread = threading.get_ident()
+        self.loop.run_forever()
+
+
+_loops: list[_Kept] = []
 _keeping = threading.Lock()
 
 
 def task_elsewhere(function: Any, arguments: Any, extra: Any, context: Any, finish: Any) -> Any:
     """Runs a coroutine function for a caller that has no loop, on one kept for that."""
-    made = _Elsewhere(_loop())
+    made = _elsewhere()
     made.loop.call_soon_threadsafe(made.begin, function, arguments, extra, finish, context=context)
     return made
 
 
-def _loop() -> Any:
-    global _kept_loop
+def awaited(value: Any) -> Any:
+    """What comes of something to wait for, for a caller that has no loop."""
+    finish = _Awaited()
+    task_elsewhere(_given, value, None, contextvars.copy_context(), finish)
+    finish.ended.acquire()
+    if finish.error is not None:
+        raise finish.error
+    return finish.value
+
+
+async def _given(value: Any, _: Any) -> Any:
+    return await value
+
+
+class _Awaited:
+    """Takes what came of a task."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Semaphore(0)
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def returned(self, value: Any) -> None:
+        self.value = value
+        self.ended.release()
+
+    def raised(self, error: BaseException) -> None:
+        self.error = error
+        self.ended.release()
+
+
+def _elsewhere() -> _Elsewhere:
+    """A place on a loop that gets on: not that of the caller, which waits."""
+    here = threading.get_ident()
     with _keeping:
-        if _kept_loop is None:
-            _kept_loop = asyncio.new_event_loop()
-            _thread.start_new_thread(_kept_loop.run_forever, ())
-        return _kept_loop
+        caller = next((kept for kept in _loops if kept.thread == here), None)
+        if caller is not None:
+            caller.waiting += 1
+        kept = next((kept for kept in _loops if kept.waiting == 0), None)
+        if kept is None:
+            kept = _Kept()
+            _loops.append(kept)
+        return _Elsewhere(kept.loop, caller)
 
 
 def begin_anew() -> None:
     """No thread came through the fork."""
-    global _kept_loop, _keeping
-    _kept_loop = None
+    global _keeping
+    _loops.clear()
     _keeping = threading.Lock()

@@ -26,7 +26,8 @@ from langgraph.runtime import Runtime
 
 from ._failure import Failure
 from ._guard import Guard, answered
-from ._langchain import Asked, Resumed, Tool, is_heard
+from ._forks import building
+from ._langchain import Asked, Resumed, Tool, is_heard, told
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
 
@@ -75,8 +76,8 @@ class ErrorHandlingToolNode(ToolNode):
         )
         guard.setdefault("checking", "diagnose")
         passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
-        told = (ToolException, *guard.pop("told", ()))
-        self.guard = Guard(passes=passes, told=told, **guard)
+        speaks = (ToolException, *guard.pop("told", ()))
+        self.guard = Guard(passes=passes, told=speaks, **guard)
         self._effects = dict(effects or {})
         self._known: dict[str, Tool] = {}
         for tool in self._tools_by_name.values():
@@ -203,13 +204,7 @@ class ErrorHandlingToolNode(ToolNode):
     def _output(self, call: Any, reply: Any) -> Any:
         value = reply.value
         if value is not None:
-            if not isinstance(value, ToolMessage) or not isinstance(value.content, str):
-                return value
-            if value.status == "error" or reply.says(value.content):
-                return value
-            # It was cut, or something is said beside it.
-            status = "error" if reply.is_error else value.status
-            return value.model_copy(update={"content": reply.text, "status": status})
+            return told(self.guard.core, value, reply)
         return ToolMessage(
             content=self._words(reply),
             name=call.get("name") or "",
@@ -224,8 +219,8 @@ class ErrorHandlingToolNode(ToolNode):
         if error is None or handled is _by_the_guard or handled is True:
             return str(reply.text)
         # What a handler knows is what LangGraph raises.
-        if isinstance(error, Failure) and isinstance(error.__cause__, Exception):
-            error = error.__cause__
+        if isinstance(error, Failure) and error._is_translated:
+            error = error.__cause__ or error
         if not handled:
             raise error
         if isinstance(handled, str):
@@ -258,19 +253,21 @@ class ErrorHandlingToolNode(ToolNode):
     def _requested(self, request: Any, input_type: _InputType, config: Any) -> tuple[Any, ...]:
         call, tool = request.tool_call, request.tool
         known = self._known.get(call["name"])
-        if tool is not None and (known is None or known.tool is not tool):
+        if tool is not None and known is None:
             # An interceptor brought a tool of its own.
-            known = self._add(tool, call["name"]) if known is None else Tool(self, tool)
+            with building:
+                known = self._known.get(call["name"]) or self._add(tool, call["name"])
+        if tool is not None and known is not None and known.tool is not tool:
+            known = Tool(self, tool)
         extra = Asked(self, call, known, request.state, input_type, config, None)
         extra.made = request.runtime
         extra.heard = is_heard(config)
         run = self._run_of(request.state, config, request.runtime)
-        return (call["name"], call["args"], call["id"] or "", run, extra)
+        return (call["name"], call["args"], call.get("id") or "", run, extra)
 
     def _add(self, tool: BaseTool, name: str | None = None) -> Tool:
         known = Tool(self, tool)
         name = name or tool.name
-        self._known[name] = known
         self.guard.add(
             name,
             tool.description or "",
@@ -279,6 +276,8 @@ class ErrorHandlingToolNode(ToolNode):
             known.arun if known.has_coroutine else None,
             effect=self._effects.get(name, "once"),
         )
+        # The guard knows it by now, so that nobody is told that it is not a tool.
+        self._known[name] = known
         return known
 
 

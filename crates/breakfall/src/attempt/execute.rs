@@ -116,7 +116,14 @@ async fn within(limits: Limits, watch: &Watch, work: impl Future<Output = Outcom
             }
             let (left, worked) = left();
             if left.is_zero() {
-                return Poll::Ready(Err(elapsed(limits, worked)));
+                let failure = elapsed(limits, worked);
+                // From here on nobody wants it: what has not begun never will.
+                let has_begun = !watch.leave_queued();
+                return Poll::Ready(Err(if has_begun {
+                    failure
+                } else {
+                    failure.not_dispatched()
+                }));
             }
             timer.as_mut().reset(Instant::now() + left);
         }

@@ -170,6 +170,12 @@ impl Failure {
         self
     }
 
+    /// Where it happened, for the record.
+    pub fn traceback(mut self, traceback: impl Into<String>) -> Self {
+        self.0.backtrace = Some(traceback.into());
+        self
+    }
+
     /// Tells how long to wait.
     pub fn wait_for(mut self, wait: Duration) -> Self {
         self.0.wait = Some(wait);

@@ -38,6 +38,8 @@ struct State {
     /// When the tool last said that its work goes on, and how long the clock had stood by then.
     last: Option<(Instant, Duration)>,
     is_wanted: bool,
+    /// Waits for a thread, and has not begun.
+    is_queued: bool,
     /// Works on a thread or a task of its own.
     is_elsewhere: bool,
     /// Was still at work when nobody wanted it any more.
@@ -112,10 +114,26 @@ impl Progress {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Work waits for a thread: if its time is up before it begins, nothing has been done.
+    pub fn queued(&self) {
+        self.state().is_queued = true;
+    }
+
+    /// Work that waited for a thread begins, unless it was given up meanwhile.
+    pub fn begin(&self) -> Option<Elsewhere> {
+        let state = self.state();
+        if state.is_queued && !state.is_wanted {
+            return None;
+        }
+        drop(state);
+        Some(self.elsewhere())
+    }
+
     /// Work begins on a thread or a task of its own: if its time is up before what is returned is
     /// dropped, it is a straggler.
     pub fn elsewhere(&self) -> Elsewhere {
         let mut state = self.state();
+        state.is_queued = false;
         state.is_elsewhere = true;
         if !state.is_wanted {
             self.0.straggles(&mut state);
@@ -187,6 +205,7 @@ impl Watch {
             let state = State {
                 last: None,
                 is_wanted: true,
+                is_queued: false,
                 is_elsewhere: false,
                 is_straggler: false,
                 fault: None,
@@ -223,6 +242,14 @@ impl Watch {
     /// How long the clock stood.
     pub(crate) fn held(&self) -> Duration {
         self.line.get().map_or(Duration::ZERO, |progress| progress.state().held())
+    }
+
+    /// Nobody waits any more for what has not begun; whether that is so.
+    pub(crate) fn leave_queued(&self) -> bool {
+        let Some(progress) = self.line.get() else { return false };
+        let mut state = progress.state();
+        state.is_wanted &= !state.is_queued;
+        state.is_queued
     }
 
     /// Whether it is still at work though nobody waits any more.

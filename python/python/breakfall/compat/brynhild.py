@@ -130,8 +130,14 @@ class ToolRegistry:
     async def execute(self, name: str, input: Mapping[str, Any] | None = None) -> ToolResult:
         """Calls a tool. Never an exception of the tool's, always a result."""
         reply = await self.guard.acall(name, input)
-        if isinstance(reply.value, ToolResult):
-            return reply.value
+        result = reply.value
+        if isinstance(result, ToolResult):
+            if result.success:
+                return result
+            # Words of its own: they stay its own, without secrets and bounded.
+            clean = self.guard.core.clean
+            error = None if result.error is None else clean(result.error)
+            return ToolResult(False, clean(result.output), error)
         return ToolResult(reply.success, reply.output or "", reply.error)
 
 

@@ -155,7 +155,11 @@ class ToolRegistry:
         reply = await self.guard.acall(self._aliases.get(name, name), args)
         value = reply.value
         if isinstance(value, ToolResult):
-            return value
+            if not value.is_error:
+                return value
+            # Words of its own: they stay its own, without secrets and bounded.
+            words = self.guard.core.clean(text(value.content or ""))
+            return ToolResult(words, is_error=True, abort_execution=value.abort_execution)
         if reply.is_error:
             return ToolResult.from_error(reply.text)
         return ToolResult.from_success(value)
