@@ -1,0 +1,451 @@
+"""What goes wrong beside a tool's own exception does not reach the model, or end the run."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+import weakref
+from typing import Annotated
+
+import pytest
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import StructuredTool, ToolException, tool
+from nodes import call, node, run, ways
+from pydantic import Field, create_model
+
+from breakfall import Failure, Guard, redact
+from breakfall.compat import brynhild, llmproc
+
+# Built from parts, so that no file holds anything of this shape.
+KEY = "sk-" + "proj-" + "Ab3" * 16
+
+
+@ways
+def test_what_a_tool_says_of_its_own_failure_has_no_secret_and_is_bounded(way):
+    def leaks() -> str:
+        """Leaks."""
+        raise ToolException(f"key {KEY} " + "x" * 9000)
+
+    own = StructuredTool.from_function(leaks, handle_tool_error=True)
+    [message] = run(node(own), call("leaks"), way=way)
+    assert message.status == "error"
+    assert KEY not in message.content
+    assert len(message.content.encode()) <= 2048
+
+
+@ways
+def test_blocks_that_tell_of_a_failure_have_no_secret(way):
+    @tool
+    def leaks() -> ToolMessage:
+        """Leaks."""
+        content = [{"type": "text", "text": f"key {KEY}"}]
+        return ToolMessage(content, tool_call_id="c1", status="error")
+
+    [message] = run(node(leaks), call("leaks"), way=way)
+    assert message.status == "error"
+    assert KEY not in str(message.content)
+
+
+def test_results_of_other_systems_that_failed_have_no_secret():
+    registry = llmproc.ToolRegistry(store=False)
+    registry.register_tool(
+        "leaks",
+        lambda: llmproc.ToolResult.from_error(f"key {KEY}"),
+        {"description": "Leaks.", "input_schema": {"type": "object"}},
+    )
+    result = asyncio.run(registry.call_tool("leaks"))
+    assert result.is_error
+    assert KEY not in str(result.content)
+
+    class Leaks(brynhild.Tool):
+        name = "leaks"  # type: ignore[assignment]
+        description = "Leaks."  # type: ignore[assignment]
+        input_schema = {"type": "object"}  # type: ignore[assignment]
+
+        async def execute(self, input):
+            return brynhild.ToolResult(False, f"out {KEY}", f"key {KEY}")
+
+    results = asyncio.run(brynhild.ToolRegistry([Leaks()], store=False).execute("leaks"))
+    assert not results.success
+    assert KEY not in f"{results.output}{results.error}"
+
+
+def test_threads_that_bring_the_same_tool_at_once_all_get_it():
+    middleware = pytest.importorskip("breakfall._middleware")
+    from types import SimpleNamespace
+
+    large = create_model("Large", **{f"f{i}": (int | None, None) for i in range(40)})
+    for _ in range(10):
+
+        @tool
+        def big(b: large) -> str:  # type: ignore[valid-type]
+            """Takes much."""
+            return "k"
+
+        guarded = middleware.GuardMiddleware(store=False)
+        barrier = threading.Barrier(6)
+        answers = []
+
+        def go(big=big, guarded=guarded, barrier=barrier, answers=answers):
+            barrier.wait()
+            request = SimpleNamespace(
+                tool=big,
+                tool_call={"name": "big", "args": {"b": {}}, "id": "1"},
+                runtime=SimpleNamespace(tools=[big]),
+                state={"messages": []},
+            )
+            answer = guarded.wrap_tool_call(request, lambda _: ToolMessage("k", tool_call_id="1"))
+            answers.append(answer.content)
+
+        threads = [threading.Thread(target=go) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == ["k"] * 6
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.guard = Guard(store=False)
+        self.guard.tool(self.double)
+
+    def double(self, x: int) -> int:
+        """Doubles."""
+        return 2 * x
+
+
+def test_an_agent_that_was_used_is_let_go():
+    agent = Agent()
+    assert agent.guard.call("double", {"x": 2}).text == "4"
+    known = weakref.ref(agent)
+    del agent
+    gc.collect()
+    assert known() is None
+
+
+def test_a_node_that_was_used_is_let_go():
+    @tool
+    def add(a: int) -> int:
+        """Adds."""
+        return a
+
+    used = node(add)
+    assert run(used, call("add", {"a": 1}))[0].content == "1"
+    known = weakref.ref(used)
+    del used
+    gc.collect()
+    assert known() is None
+
+
+def test_a_tools_own_timeout_is_kept_where_the_guard_keeps_none():
+    guard = Guard(store=False, timeout=None)
+    over = threading.Event()
+
+    @guard.tool(timeout=0.2)
+    def hangs() -> str:
+        """Hangs."""
+        over.wait(30)
+        return "late"
+
+    reply = guard.call("hangs")
+    over.set()
+    assert reply.kind == "timeout"
+
+
+def test_a_timeout_of_the_environment_is_kept_where_the_guard_keeps_none(monkeypatch):
+    monkeypatch.setenv("BREAKFALL_DEFAULTS__ATTEMPT_TIMEOUT", "200ms")
+    monkeypatch.setenv("BREAKFALL_DEFAULTS__TOTAL_TIMEOUT", "300ms")
+    guard = Guard(store=False, timeout=None)
+    over = threading.Event()
+
+    @guard.tool
+    def hangs() -> str:
+        """Hangs."""
+        over.wait(30)
+        return "late"
+
+    reply = guard.call("hangs")
+    over.set()
+    assert reply.kind == "timeout"
+
+
+def test_an_async_tool_may_call_the_guard_and_wait():
+    guard = Guard(store=False, timeout=20)
+
+    @guard.tool
+    async def inner() -> str:
+        """Is within."""
+        return "in"
+
+    @guard.tool
+    async def outer() -> str:
+        """Calls another."""
+        return guard.call("inner").text + guard.call("inner").text
+
+    assert guard.call("outer").text == "inin"
+
+
+def test_functions_that_hang_do_not_stop_the_others():
+    guard = Guard(store=False, timeout=1, total_timeout=1)
+    over = threading.Event()
+
+    @guard.tool
+    def hangs() -> str:
+        """Hangs."""
+        over.wait(60)
+        return "late"
+
+    @guard.tool
+    def quick() -> str:
+        """Is quick."""
+        return "q"
+
+    guard.batch([("hangs", {}, str(number)) for number in range(300)])
+    reply = guard.call("quick")
+    over.set()
+    assert reply.text == "q"
+
+
+def test_a_function_that_never_began_had_no_effect():
+    guard = Guard(store=False, timeout=0.5, total_timeout=0.5)
+    over = threading.Event()
+    begun = []
+
+    @guard.tool
+    def hangs(number: int) -> str:
+        """Hangs."""
+        begun.append(number)
+        over.wait(60)
+        return "late"
+
+    calls = [("hangs", {"number": number}, str(number)) for number in range(300)]
+    replies = guard.batch(calls)
+    told = {int(reply.id) for reply in replies if "may have taken effect" in reply.text}
+    had = set(begun)
+    over.set()
+    assert told <= had
+    assert {reply.kind for reply in replies} == {"timeout"}
+
+
+LONE = "a\ud800b"
+
+
+def test_a_lone_surrogate_does_not_end_the_run():
+    guard = Guard(store=False)
+
+    @guard.tool
+    def odd(x: str = "") -> str:
+        """Gives what no encoding has."""
+        return LONE
+
+    @guard.tool
+    def odd_list() -> list[object]:
+        """Gives it within, beside what JSON has no form for."""
+        return [LONE, object]
+
+    assert guard.call("odd", {"x": LONE}, id=LONE, run=LONE).text == "a\ufffdb"
+    assert not guard.call("odd_list").is_error
+    assert guard.call("odd", run=5).text == "a\ufffdb"  # type: ignore[arg-type]
+    assert redact(LONE) == "a\ufffdb"
+
+    @tool
+    def lone() -> str:
+        """Gives what no encoding has."""
+        return LONE
+
+    [message] = run(node(lone), call("lone"))
+    assert message.status == "success"
+
+
+def test_a_described_default_is_its_value():
+    guard = Guard(store=False)
+
+    @guard.tool
+    def ten(x: int = Field(10, ge=1), y: Annotated[int, Field(ge=0)] = 3) -> list[int]:
+        """Gives numbers."""
+        return [x, y]
+
+    assert guard.call("ten", {}).value == [10, 3]
+    assert guard.call("ten", {"x": 4, "y": 5}).value == [4, 5]
+
+
+@pytest.mark.parametrize("timeout", [30.0, None], ids=["on a thread", "with the caller"])
+def test_what_a_function_gives_to_wait_for_is_waited_for(timeout):
+    guard = Guard(store=False, timeout=timeout)
+
+    async def later() -> str:
+        await asyncio.sleep(0)
+        return "here"
+
+    @guard.tool
+    def gives() -> object:
+        """Gives a coroutine."""
+        return later()
+
+    async def fails() -> str:
+        raise Failure("no tea", kind="not_found")
+
+    @guard.tool
+    def gives_failure() -> object:
+        """Gives a coroutine that fails."""
+        return fails()
+
+    assert guard.call("gives").text == "here"
+    assert asyncio.run(guard.acall("gives")).text == "here"
+    assert guard.call("gives_failure").kind == "not_found"
+
+
+def test_a_generator_is_no_result():
+    guard = Guard(store=False)
+
+    @guard.tool
+    def gives() -> object:
+        """Gives a generator."""
+        return (number for number in range(3))
+
+    assert guard.call("gives").kind == "invalid_output"
+
+
+def test_a_declared_failure_keeps_its_class_for_the_handler():
+    @tool
+    def says() -> str:
+        """Says why."""
+        raise Failure("told") from KeyError("k")
+
+    [message] = run(node(says, handle_tool_errors=Failure), call("says"))
+    assert message.status == "error"
+    assert "told" in message.content
+
+
+def test_a_declared_failure_has_a_traceback_in_its_record():
+    guard = Guard(store=False)
+
+    @guard.tool
+    def says() -> str:
+        """Says why."""
+        raise Failure("told")
+
+    guard.call("says")
+    [record] = guard.records()
+    assert "in says" in record["failure"]["backtrace"]
+
+
+def test_every_exception_of_a_group_is_in_the_record():
+    guard = Guard(store=False)
+
+    @guard.tool
+    def several() -> str:
+        """Fails twice."""
+        raise ExceptionGroup("both", [ValueError("first"), OSError("second")])
+
+    guard.call("several")
+    [record] = guard.records()
+    assert "OSError: second" in record["failure"]["backtrace"]
+
+
+def test_large_numbers_are_told_as_they_are():
+    guard = Guard(store=False)
+
+    @guard.tool
+    def wei() -> dict[str, object]:
+        """Gives a large number."""
+        return {"wei": 2**70 + 1}
+
+    assert guard.call("wei").text == '{"wei": 1180591620717411303425}'
+
+
+@ways
+@pytest.mark.parametrize("id", [None, "missing"])
+def test_a_call_without_an_id_runs_once_and_is_answered(way, id):
+    ran = []
+
+    @tool
+    def effect() -> str:
+        """Does something."""
+        ran.append(1)
+        return "done"
+
+    asked = call("effect", id="")
+    asked["id"] = None
+    if id == "missing":
+        del asked["id"]
+    used = node(effect)
+    if way == "sync":
+        [message] = used([asked])["messages"] if isinstance(used([]), dict) else used([asked])
+    else:
+        answered = asyncio.run(used.ainvoke([asked], {"configurable": runtime()}))
+        [message] = answered["messages"] if isinstance(answered, dict) else answered
+    assert (message.content, message.status, len(ran)) == ("done", "success", 1)
+
+
+def runtime() -> dict[str, object]:
+    from nodes import CONFIG
+
+    return dict(CONFIG["configurable"])
+
+
+def test_one_text_is_one_secret():
+    guard = Guard(store=False, redact="tangerine")
+
+    @guard.tool
+    def tells() -> str:
+        """Tells."""
+        raise Failure("the word is tangerine, at last")
+
+    text = guard.call("tells").text
+    assert "tangerine" not in text
+    assert "at last" in text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"preset": "nobody"},
+        {"checking": "maybe"},
+        {"timeout": -1},
+        {"silent": "loud"},
+        {"dispositions": {"timeout": "never"}},
+    ],
+)
+def test_wrong_options_are_refused_where_they_are_said(options):
+    with pytest.raises(ValueError):
+        Guard(store=False, **options)
+
+
+def test_a_timeout_of_nought_is_refused():
+    guard = Guard(store=False)
+    with pytest.raises(ValueError, match="number of seconds"):
+        guard.tool(timeout=0)(lambda: "x")
+
+
+def test_another_attempt_gets_the_arguments_that_the_model_gave():
+    guard = Guard(store=False, attempts=2)
+    seen = []
+
+    @guard.tool(effect="read_only", schema={"type": "object"})
+    def changes(**arguments: object) -> str:
+        """Changes what it was given."""
+        items = arguments["items"]
+        assert isinstance(items, list)
+        seen.append(list(items))
+        items.append("more")
+        if len(seen) == 1:
+            raise ConnectionResetError("again")
+        return "done"
+
+    reply = guard.call("changes", {"items": ["a"]})
+    assert (reply.text, seen, reply.exception) == ("done", [["a"], ["a"]], None)
+
+
+def test_what_is_no_call_is_answered_beside_the_others():
+    guard = Guard(store=False)
+
+    @guard.tool
+    def quick() -> str:
+        """Is quick."""
+        return "q"
+
+    replies = guard.batch([("quick", {}, "1"), None])  # type: ignore[list-item]
+    assert [reply.is_error for reply in replies] == [False, True]
