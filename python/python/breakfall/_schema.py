@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, get_origin, get_type_hints
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import pydantic
 from pydantic.fields import FieldInfo
@@ -42,8 +42,7 @@ class Signature:
             aliases[parameter.name] = own
             if isinstance(default, FieldInfo):
                 self._described.add(own)
-                fields[own] = (hint, default)
-                default.alias = default.validation_alias = parameter.name
+                fields[own] = (Annotated[hint, default], pydantic.Field(alias=parameter.name))
             else:
                 fields[own] = (hint, pydantic.Field(default, alias=parameter.name))
         self.model = pydantic.create_model(
