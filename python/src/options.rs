@@ -37,8 +37,9 @@ pub(crate) struct Options {
     concurrency: Option<usize>,
     strict: bool,
     dispositions: Vec<(String, String)>,
-    /// Of one tool: its name, the timeout of an attempt (nought for none), and its attempts.
-    policies: Vec<(String, Option<f64>, Option<u32>)>,
+    /// Of one tool: its name, the timeout of an attempt (nought for none), its attempts, and how
+    /// its arguments are checked.
+    policies: Vec<(String, Option<f64>, Option<u32>, Option<String>)>,
 }
 
 impl Options {
@@ -60,7 +61,7 @@ impl Options {
             .keep_arguments(self.keep_arguments)
             .redact_results(self.redact_results);
         let policy = self.policy()?;
-        for (tool, timeout, attempts) in &self.policies {
+        for (tool, timeout, attempts, checking) in &self.policies {
             let mut own = policy.clone();
             if let Some(seconds) = timeout {
                 own.attempt_timeout = time(Some(*seconds).filter(|seconds| *seconds != 0.0))?;
@@ -68,6 +69,9 @@ impl Options {
             }
             if let Some(attempts) = attempts {
                 own.retry.attempts = *attempts;
+            }
+            if let Some(checking) = checking {
+                own.checking = parsed::<Checking>(checking)?;
             }
             builder = builder.policy_for(tool, own);
         }

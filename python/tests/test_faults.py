@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
+import pickle
+import sys
 import threading
 import weakref
 from typing import Annotated
@@ -15,7 +18,7 @@ from nodes import CONFIG, call, node, run, ways
 from pydantic import Field, create_model
 
 from breakfall import Failure, Guard, redact
-from breakfall.compat import brynhild, llmproc
+from breakfall.compat import brynhild, llmproc, sidekick
 
 # Built from parts, so that no file holds anything of this shape.
 KEY = "ghp_" + "R7kQz2VmT9xYb4LcW8nJp3HsD6fGa1EuK5iO"
@@ -340,13 +343,14 @@ def test_a_declared_failure_has_a_traceback_in_its_record():
     assert "in says" in record["failure"]["traceback"]
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no groups")
 def test_every_exception_of_a_group_is_in_the_record():
     guard = Guard(store=False)
 
     @guard.tool
     def several() -> str:
         """Fails twice."""
-        raise ExceptionGroup("both", [ValueError("first"), OSError("second")])
+        raise ExceptionGroup("both", [ValueError("first"), OSError("second")])  # noqa: F821
 
     guard.call("several")
     [record] = guard.records()
@@ -451,3 +455,78 @@ def test_what_is_no_call_is_answered_beside_the_others():
 
     replies = guard.batch([("quick", {}, "1"), None])  # type: ignore[list-item]
     assert [reply.is_error for reply in replies] == [False, True]
+
+
+def test_a_schema_that_langchain_does_not_check_is_checked():
+    ran = []
+    shape = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "title": "counts",
+        "description": "Counts.",
+    }
+
+    def counts(**given: object) -> str:
+        ran.append(given)
+        return "ok"
+
+    made = StructuredTool(name="counts", description="Counts.", args_schema=shape, func=counts)
+    [message] = run(node(made), call("counts", {"n": "many"}))
+    assert (message.status, ran) == ("error", [])
+    assert "`n`" in message.content
+
+
+def test_no_pair_of_content_and_artifact_is_an_invalid_output():
+    @tool(response_format="content_and_artifact")
+    def alone() -> str:
+        """Gives no pair."""
+        return "alone"
+
+    used = node(alone)
+    [message] = run(used, call("alone"))
+    assert message.status == "error"
+    [record] = used.guard.records()
+    assert record["failure"]["kind"] == "invalid_output"
+
+
+def test_a_copy_of_a_node_works():
+    @tool
+    def add(a: int) -> int:
+        """Adds."""
+        return a
+
+    assert run(copy.deepcopy(node(add)), call("add", {"a": 1}))[0].content == "1"
+
+
+def test_a_hint_for_type_checkers_only_does_not_stop_a_tool():
+    guard = Guard(store=False)
+
+    def one(x: int):
+        """Gives one."""
+        return x
+
+    one.__annotations__ = {"x": "int", "return": "Missing"}
+    guard.tool(one)
+    assert guard.call("one", {"x": 1}).text == "1"
+
+
+class Silent(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_an_error_that_cannot_be_written_is_told():
+    error = sidekick.ToolExecutionError("search", Silent())
+    assert error.to_dict()["message"] == ""
+    registry = sidekick.ToolErrorRegistry()
+    registry.record_error("search", Silent())
+    assert registry.get_error_summary() == {"search:Silent": 1}
+    assert sidekick.create_tool_error_message("search", Silent(), "1").status == "error"
+
+
+def test_an_error_of_a_tool_goes_to_another_process():
+    error = sidekick.ToolExecutionError("search", ValueError("x"), {"q": 1})
+    again = pickle.loads(pickle.dumps(error))
+    assert again.to_dict() == error.to_dict()
+    assert again.tool_input == {"q": 1}

@@ -79,3 +79,40 @@ def test_it_answers_for_middleware_within():
 
     made = agent(call("add", {"a": 1, "b": 1}), middleware=[wrap_tool_call(store=False), Breaks()])
     assert made.invoke(ASKED)["messages"][-2].status == "error"
+
+
+class Within(AgentMiddleware):
+    """Knows tools that the agent does not."""
+
+    def wrap_tool_call(self, request, handler):
+        name = request.tool_call["name"]
+        if name == "dynamic":
+            raise LookupError("row 7 is not there")
+        if name == "refuses":
+            return ToolMessage("closed today", tool_call_id=request.tool_call["id"], status="error")
+        return handler(request)
+
+    async def awrap_tool_call(self, request, handler):
+        if request.tool is not None:
+            return await handler(request)
+        return self.wrap_tool_call(request, handler)
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_it_answers_for_tools_that_only_a_middleware_within_knows(way):
+    guarded = wrap_tool_call(store=False)
+    calls = [call("dynamic", id="1"), call("refuses", id="2")]
+    made = agent(*calls, middleware=[guarded, Within()])
+    done = made.invoke(ASKED) if way == "sync" else asyncio.run(made.ainvoke(ASKED))
+    first, second = [m for m in done["messages"] if isinstance(m, ToolMessage)]
+    assert first.status == second.status == "error"
+    assert "row 7" not in first.content and "is not a tool" not in first.content
+    assert second.content == "closed today"
+    assert done["messages"][-1].content == "went on"
+
+
+def test_bad_arguments_are_told_in_the_guards_words():
+    made = agent(call("add", {"a": [], "note": "mine"}), middleware=[wrap_tool_call(store=False)])
+    answer = made.invoke(ASKED)["messages"][-2]
+    assert answer.content.startswith("`add` did not accept its arguments")
+    assert "Error invoking tool" not in answer.content

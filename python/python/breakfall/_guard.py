@@ -112,6 +112,10 @@ class Guard:
         for function in tools:
             self.tool(function)
 
+    def __deepcopy__(self, memo: Any) -> Guard:
+        # A copy of who uses it goes on with it: calls in flight and counts are no values.
+        return self
+
     @property
     def core(self) -> _breakfall.Guard:
         """The guard itself, put together when it is first needed."""
@@ -204,6 +208,7 @@ class Guard:
         effect: str = "once",
         timeout: float | None | Any = ...,
         attempts: int | None = None,
+        checking: str | None = None,
     ) -> None:
         """Adds a tool as a function of two: the arguments as a dictionary, and what the caller
         handed over. Callers with an event loop get the coroutine function where there is one."""
@@ -215,9 +220,9 @@ class Guard:
             if self._core is None:
                 if any(waiting[0] == name for waiting in self._waiting):
                     raise ValueError(f"there are two tools called `{name}`")
-                if has_policy:
+                if has_policy or checking is not None:
                     seconds = None if timeout is ... else (timeout or 0.0)
-                    self._options["policies"].append((name, seconds, attempts))
+                    self._options["policies"].append((name, seconds, attempts, checking))
                 self._waiting.append(tool)
                 return
         if has_policy:

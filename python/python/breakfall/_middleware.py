@@ -10,12 +10,16 @@ from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import ToolException
 from langgraph.errors import GraphBubbleUp
-from langgraph.prebuilt.tool_node import ToolInvocationError
+from langgraph.prebuilt.tool_node import (
+    INVALID_TOOL_NAME_ERROR_TEMPLATE,
+    TOOL_INVOCATION_ERROR_TEMPLATE,
+    ToolInvocationError,
+)
 
 from ._breakfall import Output
 from ._failure import Failure
-from ._guard import Guard, answered
 from ._forks import building
+from ._guard import Guard, answered
 from ._langchain import message_text, told
 from ._schema import refusal
 
@@ -36,24 +40,38 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Runs a call within the guard."""
-        if request.tool is None:
-            answer = handler(request)
-            if not _is_error(answer):
-                return answer
+        if self._is_new(request):
+            came = _Came()
+            try:
+                came.answer = handler(request)
+            except Exception as error:  # noqa: BLE001 - the guard tells what is whose business
+                came.error = error
+            if came.is_of_a_tool(request):
+                self._add(request.tool_call["name"], None)
+            handler = came.again
         asked = self._asked(request, handler)
         core = self.guard.core
         return _answer(core, request, core.call(asked))
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs a call within the guard, while the event loop goes on."""
-        if request.tool is None:
-            answer = await handler(request)
-            if not _is_error(answer):
-                return answer
+        if self._is_new(request):
+            came = _Came()
+            try:
+                came.answer = await handler(request)
+            except Exception as error:  # noqa: BLE001 - the guard tells what is whose business
+                came.error = error
+            if came.is_of_a_tool(request):
+                self._add(request.tool_call["name"], None)
+            handler = came.again_later
         asked = self._asked(request, handler)
         core = self.guard.core
         replies = await answered(core, [asked])
         return _answer(core, request, replies[0])
+
+    def _is_new(self, request: Any) -> bool:
+        """Whether only a middleware within can know the tool, if anybody does."""
+        return request.tool is None and request.tool_call["name"] not in self._known
 
     def _asked(self, request: Any, handler: Any) -> tuple[Any, ...]:
         call, tool = request.tool_call, request.tool
@@ -106,13 +124,40 @@ def _with(request: Any, arguments: dict[str, Any]) -> Any:
     return request.override(tool_call={**call, "args": arguments})
 
 
-def _is_error(answer: Any) -> bool:
-    """A tool that nobody knows may be known to a middleware within."""
-    return isinstance(answer, ToolMessage) and answer.status == "error"
+class _Came:
+    """What came of a tool that was not known before, for the guard to hear."""
+
+    def __init__(self) -> None:
+        self.answer: Any = None
+        self.error: Exception | None = None
+
+    def is_of_a_tool(self, request: Any) -> bool:
+        if not isinstance(self.answer, ToolMessage) or self.answer.status != "error":
+            return True
+        return not message_text(self.answer).startswith(
+            _UNKNOWN.format(requested_tool=request.tool_call["name"])
+        )
+
+    def again(self, _: Any) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.answer
+
+    async def again_later(self, _: Any) -> Any:
+        return self.again(_)
+
+
+#: How LangGraph's node begins to say that there is no such tool, and that it was called wrongly.
+_UNKNOWN = INVALID_TOOL_NAME_ERROR_TEMPLATE.partition(", try one of")[0]
+_REFUSED = TOOL_INVOCATION_ERROR_TEMPLATE.partition("{")[0]
 
 
 def _output(answer: Any) -> Any:
     if isinstance(answer, ToolMessage):
+        if answer.status == "error" and message_text(answer).startswith(_REFUSED):
+            # It echoes all arguments; the guard knows what is wrong with them.
+            words = message_text(answer).rpartition(" with error:\n ")[2]
+            raise Failure(words.partition("\n Please fix")[0], kind="invalid_arguments")
         return Output(message_text(answer), answer, is_error=answer.status == "error")
     return Output("", answer)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
 from typing import Annotated, Any, get_origin, get_type_hints
 
@@ -20,7 +21,7 @@ class Signature:
     """What a function accepts."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        hints = get_type_hints(_written(function), include_extras=True)
+        hints = _hints(_written(function))
         fields: dict[str, Any] = {}
         aliases: dict[str, str] = {}
         takes_more = False
@@ -76,6 +77,18 @@ class Signature:
             if own in self._names
         }
         return {**given, **(checked.model_extra or {})}
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError:
+        # What it returns may have a name that is there for type checkers only.
+        names = {name: hint for name, hint in function.__annotations__.items() if name != "return"}
+        known = getattr(function, "__globals__", {})
+        return get_type_hints(
+            types.SimpleNamespace(__annotations__=names), globalns=known, include_extras=True
+        )
 
 
 def _written(function: Callable[..., Any]) -> Any:

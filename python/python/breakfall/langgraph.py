@@ -25,8 +25,8 @@ from langgraph.prebuilt.tool_node import ToolNode, _infer_handled_types
 from langgraph.runtime import Runtime
 
 from ._failure import Failure
-from ._guard import Guard, answered
 from ._forks import building
+from ._guard import Guard, answered
 from ._langchain import Asked, Resumed, Tool, is_heard, told
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
@@ -74,6 +74,8 @@ class ErrorHandlingToolNode(ToolNode):
             wrap_tool_call=wrap_tool_call,
             awrap_tool_call=awrap_tool_call,
         )
+        # A tool whose schema is a dictionary is not checked by LangChain.
+        self._checking = None if "checking" in guard else "strict"
         guard.setdefault("checking", "diagnose")
         passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
         speaks = (ToolException, *guard.pop("told", ()))
@@ -275,6 +277,7 @@ class ErrorHandlingToolNode(ToolNode):
             known.run if known.has_function else None,
             known.arun if known.has_coroutine else None,
             effect=self._effects.get(name, "once"),
+            checking=self._checking if isinstance(tool.args_schema, dict) else None,
         )
         # The guard knows it by now, so that nobody is told that it is not a tool.
         self._known[name] = known

@@ -7,6 +7,7 @@ executing this tool``.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -91,7 +92,7 @@ class ToolRegistry:
         """Adds a handler, which is called with the arguments by their names; false where the name
         is taken. A function alone is described by its type hints and its docstring."""
         if callable(name):
-            handler, name = name, getattr(name, "_tool_name", None) or name.__name__
+            handler, name = name, getattr(name, "_tool_name", None) or _named(name)
         if handler is None:
             raise ValueError(f"Tool '{name}' has no handler")
         if name in self.tool_handlers:
@@ -257,6 +258,12 @@ class ToolManager:
     def _refuse_uncallable(function: Any) -> None:
         if not callable(function):
             raise ValueError(f"Expected a callable, got {type(function)}")
+
+
+def _named(handler: Any) -> str:
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    return str(getattr(handler, "__name__", type(handler).__name__))
 
 
 def _described(handler: Callable[..., Any], name: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ The tool failed and cannot be used for this request.
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
 from .. import _breakfall
+from .._forks import building
 from ..langgraph import ErrorHandlingToolNode as _ErrorHandlingToolNode
 
 __all__ = [
@@ -57,14 +57,26 @@ class ToolExecutionError(Exception):
         self.message = message or f"Tool '{tool_name}' failed: {self.error_type}"
         super().__init__(self.message)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = (self.tool_name, self.original_error, self.tool_input, self.message)
+        return (type(self), given, {"timestamp": self.timestamp})
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, with the text of the original error, for a log or a file."""
         return {
             "tool_name": self.tool_name,
             "error_type": self.error_type,
-            "message": _breakfall.redact(str(self.original_error)),
+            "message": _breakfall.redact(_text(self.original_error)),
             "timestamp": self.timestamp.isoformat(),
         }
+
+
+def _text(error: BaseException) -> str:
+    """What an error says; one that cannot be written says nothing."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - whatever its author did
+        return ""
 
 
 def format_tool_error_for_llm(tool_name: str, error_type: str, error_message: str) -> str:
@@ -74,7 +86,7 @@ def format_tool_error_for_llm(tool_name: str, error_type: str, error_message: st
 
 def create_tool_error_message(tool_name: str, error: Exception, tool_call_id: str) -> ToolMessage:
     """One line for the model as a tool message; the error's text is cut at 500 characters."""
-    content = _breakfall.speak("sidekick-short", tool_name, type(error).__name__, str(error))
+    content = _breakfall.speak("sidekick-short", tool_name, type(error).__name__, _text(error))
     return ToolMessage(content=content, tool_call_id=tool_call_id, name=tool_name, status="error")
 
 
@@ -84,16 +96,15 @@ class ToolErrorRegistry:
     def __init__(self) -> None:
         self.errors: dict[str, list[dict[str, Any]]] = {}
         self.error_counts: dict[str, int] = {}
-        self._lock = threading.Lock()
 
     def record_error(self, tool_name: str, error: Exception) -> None:
         """Notes an error of a tool."""
         key = f"{tool_name}:{type(error).__name__}"
         entry = {
             "timestamp": datetime.now().isoformat(),
-            "error_message": _breakfall.redact(str(error))[:200],
+            "error_message": _breakfall.redact(_text(error))[:200],
         }
-        with self._lock:
+        with building:
             entries = self.errors.setdefault(key, [])
             entries.append(entry)
             del entries[:-_KEPT]
@@ -101,12 +112,12 @@ class ToolErrorRegistry:
 
     def get_error_summary(self) -> dict[str, int]:
         """``{"tool:Type": n}``, a copy."""
-        with self._lock:
+        with building:
             return dict(self.error_counts)
 
     def get_errors_for_tool(self, tool_name: str) -> dict[str, list[dict[str, Any]]]:
         """``{"tool:Type": [entries]}`` of one tool, copies."""
-        with self._lock:
+        with building:
             return {
                 key: copy.deepcopy(entries)
                 for key, entries in self.errors.items()
