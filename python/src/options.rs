@@ -39,8 +39,10 @@ pub(crate) struct Options {
     dispositions: Vec<(String, String)>,
     /// Of one tool: its name, the timeout of an attempt (nought for none), its attempts, and how
     /// its arguments are checked.
-    policies: Vec<(String, Option<f64>, Option<u32>, Option<String>)>,
+    policies: Vec<OfTool>,
 }
+
+type OfTool = (String, Option<f64>, Option<u32>, Option<String>);
 
 impl Options {
     /// A builder that keeps records where they are to be kept.

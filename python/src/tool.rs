@@ -36,8 +36,8 @@ impl Tool for PyTool {
             let Some(slot) = slot else {
                 return Err(Failure::internal("the call came through a door of another language"));
             };
-            let begin = || Python::attach(|py| self.begin(py, slot, arguments, &context));
-            let begun = fork::outside(begin);
+            let begun =
+                fork::outside(|| Python::attach(|py| self.begin(py, slot, arguments, &context)));
             match begun {
                 Ok(Begun::Done(outcome)) => outcome,
                 Ok(Begun::Waits(waits)) => waits.await,

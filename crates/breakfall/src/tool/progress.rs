@@ -38,10 +38,7 @@ struct State {
     /// When the tool last said that its work goes on, and how long the clock had stood by then.
     last: Option<(Instant, Duration)>,
     is_wanted: bool,
-    /// Waits for a thread, and has not begun.
-    is_queued: bool,
-    /// Works on a thread or a task of its own.
-    is_elsewhere: bool,
+    stage: Stage,
     /// Was still at work when nobody wanted it any more.
     is_straggler: bool,
     fault: Option<&'static str>,
@@ -49,6 +46,17 @@ struct State {
     held_since: Option<Instant>,
     /// How long the clock stood, before now.
     held: Duration,
+}
+
+/// Where the work is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// With who waits, or at its end.
+    Here,
+    /// It waits for a thread, and has not begun.
+    Queued,
+    /// On a thread or a task of its own.
+    Elsewhere,
 }
 
 impl State {
@@ -116,13 +124,13 @@ impl Progress {
 
     /// Work waits for a thread: if its time is up before it begins, nothing has been done.
     pub fn queued(&self) {
-        self.state().is_queued = true;
+        self.state().stage = Stage::Queued;
     }
 
     /// Work that waited for a thread begins, unless it was given up meanwhile.
     pub fn begin(&self) -> Option<Elsewhere> {
         let state = self.state();
-        if state.is_queued && !state.is_wanted {
+        if state.stage == Stage::Queued && !state.is_wanted {
             return None;
         }
         drop(state);
@@ -133,8 +141,7 @@ impl Progress {
     /// dropped, it is a straggler.
     pub fn elsewhere(&self) -> Elsewhere {
         let mut state = self.state();
-        state.is_queued = false;
-        state.is_elsewhere = true;
+        state.stage = Stage::Elsewhere;
         if !state.is_wanted {
             self.0.straggles(&mut state);
         }
@@ -161,7 +168,7 @@ impl Elsewhere {
 impl Drop for Elsewhere {
     fn drop(&mut self) {
         let mut state = self.0.state();
-        state.is_elsewhere = false;
+        state.stage = Stage::Here;
         if std::mem::take(&mut state.is_straggler) {
             self.0.0.stragglers.running.fetch_sub(1, Ordering::Relaxed);
         }
@@ -205,8 +212,7 @@ impl Watch {
             let state = State {
                 last: None,
                 is_wanted: true,
-                is_queued: false,
-                is_elsewhere: false,
+                stage: Stage::Here,
                 is_straggler: false,
                 fault: None,
                 holders: 0,
@@ -248,8 +254,9 @@ impl Watch {
     pub(crate) fn leave_queued(&self) -> bool {
         let Some(progress) = self.line.get() else { return false };
         let mut state = progress.state();
-        state.is_wanted &= !state.is_queued;
-        state.is_queued
+        let is_queued = state.stage == Stage::Queued;
+        state.is_wanted &= !is_queued;
+        is_queued
     }
 
     /// Whether it is still at work though nobody waits any more.
@@ -262,8 +269,32 @@ impl Watch {
         let Some(progress) = self.line.get() else { return };
         let mut state = progress.state();
         state.is_wanted = false;
-        if state.is_elsewhere {
+        if state.stage == Stage::Elsewhere {
             progress.0.straggles(&mut state);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_a_thread_and_is_given_up_never_begins() {
+        let watch = Watch::new(&Arc::default());
+        let progress = watch.progress("read", "1");
+        progress.queued();
+        assert!(watch.leave_queued());
+        assert!(progress.begin().is_none());
+    }
+
+    #[test]
+    fn what_has_begun_is_not_given_up_as_never_begun() {
+        let watch = Watch::new(&Arc::default());
+        let progress = watch.progress("read", "1");
+        progress.queued();
+        let elsewhere = progress.begin();
+        assert!(elsewhere.is_some());
+        assert!(!watch.leave_queued());
     }
 }
