@@ -227,6 +227,12 @@ impl Conversation {
         let is_blank = answer.text.trim().is_empty();
         let calls = self.heard(answer, &tools, run, hear);
         if !calls.is_empty() {
+            if finish == Finish::Refused {
+                let order: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+                self.not_run(calls, hear).await;
+                self.log.put_in_order(&order);
+                return Some(Stop::Model(asking::refused()));
+            }
             let stop = self.answered(calls, run, hear, cancel).await;
             if stop.is_none() && !recovered.not_run.is_empty() {
                 self.log.push(recovered.notice(), hear);
@@ -298,12 +304,7 @@ impl Conversation {
             tools.answer(calls, until.map(drop).boxed(), &mut tell).await;
         }
         if !beyond.is_empty() {
-            let log = &mut self.log;
-            let mut tell = |reply: &breakfall::Reply| {
-                log.push(Message::Reply(reply.into()), hear);
-                hear(Event::ToolReply(reply));
-            };
-            tools.answer(beyond, std::future::ready(()).boxed(), &mut tell).await;
+            self.not_run(beyond, hear).await;
             let limit = if tokens_left {
                 Limit::Calls(self.limits.calls)
             } else {
@@ -320,6 +321,19 @@ impl Conversation {
         }
         let is_late = Instant::now() >= run.deadline;
         is_late.then_some(Stop::Limit(Limit::Time(self.limits.time)))
+    }
+}
+
+impl Conversation {
+    /// Answers calls as not run.
+    async fn not_run(&mut self, calls: Vec<Call>, hear: &mut Hear<'_>) {
+        let tools = Arc::clone(&self.tools);
+        let log = &mut self.log;
+        let mut tell = |reply: &breakfall::Reply| {
+            log.push(Message::Reply(reply.into()), hear);
+            hear(Event::ToolReply(reply));
+        };
+        tools.answer(calls, std::future::ready(()).boxed(), &mut tell).await;
     }
 }
 

@@ -172,9 +172,11 @@ impl Provider {
                 }
             }
         }
-        // A body that tells its end and comes to it was not cut off, whatever is missing in it.
         let is_sure = is_whole || assembly.is_finished();
-        if is_sure || (body.is_delimited() && !body.is_blank()) {
+        // Servers of this shape leave its end out, so that a body that tells its own end and comes
+        // to it was not cut off. In the others an end without one is a stream that was lost.
+        let may_lack_its_end = self.shape == Shape::Chat;
+        if is_sure || (may_lack_its_end && body.is_delimited() && !body.is_blank()) {
             let mut answer = assembly.answer();
             if !is_sure {
                 answer.last_call_may_lack_its_end();

@@ -138,6 +138,8 @@ impl Assembly for Assembled {
         }
         self.counted(answer.get("usage"));
         self.ends(text(answer, "stop_reason"));
+        // What came in one piece came to its end, whether it says so or not.
+        self.finish.get_or_insert(Finish::Done);
         Ok(())
     }
 
@@ -158,8 +160,8 @@ impl Assembly for Assembled {
                 "tool_use" => {
                     if !words.is_empty() {
                         begun["input"] = json!(words);
-                    } else if answer.finish == Finish::Length {
-                        // What was cut off before it began is not without arguments.
+                    } else if self.finish != Some(Finish::Done) && is_empty(&begun["input"]) {
+                        // What may be cut off before it began is not without arguments.
                         begun["input"] = json!("");
                     }
                     content.push(begun);
@@ -262,6 +264,10 @@ impl Block {
             _ => {}
         }
     }
+}
+
+fn is_empty(input: &Value) -> bool {
+    input.as_object().is_none_or(Map::is_empty)
 }
 
 fn index(event: &Value) -> u64 {
