@@ -199,7 +199,10 @@ pub(super) fn silent(silence: Duration) -> ModelError {
 
 /// A request that got no response.
 pub(super) fn unsent(error: &reqwest::Error) -> ModelError {
-    let kind = if error.is_connect() || error.is_builder() {
+    let kind = if error.is_builder() {
+        // A key or an address that cannot be sent: nobody was asked.
+        ModelErrorKind::BadRequest
+    } else if error.is_connect() {
         ModelErrorKind::Unreachable
     } else if error.is_timeout() {
         ModelErrorKind::TimedOut

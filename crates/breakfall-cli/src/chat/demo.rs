@@ -29,7 +29,7 @@ pub(super) async fn play() -> Result<(), Failed> {
     let session = session(&folder.path)?;
     session.tools().await;
     let _ = session.guard().toolbox().pause("old_search");
-    let mut screen = Screen::new();
+    let mut screen = Screen::new(breakfall::Redactor::default());
     screen.show("A model by script, real tools. Each kind of failure, and the chat goes on.\n");
     let tools = Arc::new(Servants::new(Arc::clone(&session)));
     let conversation = Conversation::of(Arc::new(script()), tools).named("demo");
