@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use breakfall::{BoxFuture, Call, ToolSpec};
-use futures_util::future::{FutureExt, Shared, select};
+use futures_util::future::{Either, FutureExt, Shared, select};
 use tokio::time::Instant;
 
 use crate::event::Event;
@@ -212,7 +212,11 @@ impl Conversation {
             return Some(Stop::Limit(Limit::Turns(self.limits.turns)));
         }
         run.turns += 1;
-        let tools = self.tools.callable().await;
+        let all = Arc::clone(&self.tools);
+        let tools = match select(cancel.clone(), all.callable()).await {
+            Either::Left(_) => return Some(Stop::Cancelled),
+            Either::Right((tools, _)) => tools,
+        };
         let mut answer = match self.ask(&tools, run, hear, cancel).await {
             Ok(answer) => answer,
             Err(stop) => return Some(stop),

@@ -245,3 +245,61 @@ async fn a_person_who_speaks_twice_in_a_row_is_one_message() {
         rules::accepts(shape, &server.asked()[1]).unwrap();
     }
 }
+
+#[tokio::test]
+async fn thoughts_go_back_where_they_stood() {
+    let thought = |sign: &str| json!({ "type": "thinking", "thinking": "Hm.", "signature": sign });
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let call = json!({ "type": "tool_use", "id": "a", "name": "echo", "input": { "n": 1 } });
+    let blocks = [thought("1"), text("First."), thought("2"), text("Then."), call];
+    let whole = json!({ "type": "message", "stop_reason": "tool_use", "content": blocks });
+    let acts = vec![
+        Act::Stream(whole.to_string().into_bytes()),
+        Act::Stream(answer(Shape::Anthropic, "Here I am.", &[])),
+    ];
+    let (server, mut conversation, _) = counted(Shape::Anthropic, acts, 1).await;
+    let (stop, seen) = say(&mut conversation, "Hello.").await;
+    assert_eq!((stop, &*seen), (Stop::Done, "First.Then.Here I am."));
+    assert_eq!(server.asked()[1]["messages"][1]["content"], json!(blocks));
+}
+
+#[tokio::test]
+async fn a_run_is_stopped_while_servers_start() {
+    struct Starting;
+    impl breakfall_chat::Tools for Starting {
+        fn callable(&self) -> breakfall::BoxFuture<'_, Vec<breakfall::ToolSpec>> {
+            Box::pin(std::future::pending())
+        }
+        fn answer<'a>(
+            &'a self,
+            _: Vec<breakfall::Call>,
+            _: breakfall::BoxFuture<'a, ()>,
+            _: &'a mut (dyn FnMut(&breakfall::Reply) + Send),
+        ) -> breakfall::BoxFuture<'a, Vec<breakfall::Reply>> {
+            Box::pin(async { Vec::new() })
+        }
+        fn end_run(&self, _: &str) {}
+    }
+    let mut conversation = Conversation::new(breakfall_chat::Scripted::new(), Starting);
+    let stop = conversation.say("Hello.", &mut |_| {}, std::future::ready(())).await;
+    assert_eq!(stop, Stop::Cancelled);
+}
+
+#[tokio::test]
+async fn a_call_in_the_text_of_which_none_can_be_made_is_told_to_the_model() {
+    for (text, name) in [
+        ("<tool_call>{\"name\": \"ehco\", \"arguments\": {}}</tool_call>", "ehco"),
+        ("<tool_call>{\"name\": \"echo\", \"arguments\": {</tool_call>", "<tool_call>"),
+    ] {
+        let acts = [text, "Here I am."].map(|text| Act::Stream(answer(Shape::Chat, text, &[])));
+        let (server, mut conversation, _) = counted(Shape::Chat, acts.to_vec(), 1).await;
+        let (stop, seen) = say(&mut conversation, "Hello.").await;
+        let line = format!("· The model wrote calls into its text (not run: {name}).");
+        assert_eq!((stop, seen), (Stop::Done, format!("{text}\n{line}\nHere I am.")));
+        let told = format!(
+            "Your answer has a call of `{name}` as text. Nothing was run.\nMake it as a tool call, \
+             or answer without it."
+        );
+        assert_eq!(server.asked()[1]["messages"][2]["content"], told);
+    }
+}

@@ -197,8 +197,11 @@ struct Folder {
 
 impl Folder {
     fn new() -> std::io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("breakfall-demo-{}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+        let name = format!("breakfall-demo-{}-{now}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // One that is there already is somebody else's.
+        std::fs::create_dir(&path)?;
         let folder = Self { path };
         std::fs::write(folder.path.join("notes.md"), "- [ ] buy milk\n- [x] call the bank\n")?;
         Ok(folder)
