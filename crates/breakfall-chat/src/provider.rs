@@ -55,7 +55,9 @@ impl Shape {
 pub struct Bounds {
     /// How long until a connection is there.
     pub connecting: Duration,
-    /// How long until something comes, at first and each time after.
+    /// How long until the answer begins: a model of one's own is loaded and reads first.
+    pub beginning: Duration,
+    /// How long until more of it comes.
     pub silence: Duration,
     /// The most bytes of one event.
     pub event: usize,
@@ -67,6 +69,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             connecting: Duration::from_secs(10),
+            beginning: Duration::from_mins(10),
             silence: Duration::from_mins(2),
             event: 4 << 20,
             answer: 64 << 20,
@@ -214,9 +217,9 @@ impl Provider {
                 Shape::Chat | Shape::Responses => request.bearer_auth(&key.value),
             };
         }
-        let sent = tokio::time::timeout(self.bounds.silence, request.send()).await;
+        let sent = tokio::time::timeout(self.bounds.beginning, request.send()).await;
         let response = match sent {
-            Err(_) => return Err(stream::silent(self.bounds.silence)),
+            Err(_) => return Err(stream::silent(self.bounds.beginning)),
             Ok(Err(error)) => return Err(stream::unsent(&error)),
             Ok(Ok(response)) => response,
         };

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use support::{Act, SHAPES, Server, answer, rules, say};
 
 fn stream(events: &[Value]) -> Act {
-    let lines: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    Act::Stream(lines.into_bytes())
+    let lines: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    Act::Stream(lines.concat().into_bytes())
 }
 
 /// What is called when this comes, and then a whole answer: the replies of a tool that says what it
@@ -45,7 +45,7 @@ fn item(id: &str, arguments: &str) -> Value {
 }
 
 /// The events of two calls, counted or not, with this output at the end.
-fn two_items(numbers: [Option<u64>; 2], output: Value) -> Vec<Value> {
+fn two_items(numbers: [Option<u64>; 2], output: &Value) -> Vec<Value> {
     let mut events = Vec::new();
     let calls = [("a", "{\"n\":1}"), ("b", "{\"n\":2}")];
     for ((id, arguments), number) in calls.into_iter().zip(numbers) {
@@ -81,7 +81,7 @@ async fn responses_lose_and_double_no_call_however_they_are_counted() {
         ([Some(0), Some(0)], json!([a, b])),
         ([Some(1), Some(2)], json!([])),
     ] {
-        let events = two_items(numbers, output.clone());
+        let events = two_items(numbers, &output);
         let heard = replies(Shape::Responses, stream(&events)).await;
         assert_eq!(heard, two(), "{numbers:?} {output}");
         // Only the beginning and the pieces of a call came.
@@ -91,7 +91,7 @@ async fn responses_lose_and_double_no_call_however_they_are_counted() {
         assert_eq!(heard, two(), "{numbers:?} {output}");
     }
     // Only the second was streamed.
-    let events = &two_items([Some(1), Some(2)], json!([thought, a, b]))[3..];
+    let events = &two_items([Some(1), Some(2)], &json!([thought, a, b]))[3..];
     assert_eq!(replies(Shape::Responses, stream(events)).await, two());
 }
 
@@ -101,7 +101,7 @@ async fn responses_tell_calls_without_ids_or_with_the_same_apart() {
         let (one, other) = (item(id, "{\"n\":1}"), item(id, "{\"n\":2}"));
         for numbers in [[Some(0), Some(1)], [None, None]] {
             for output in [json!([]), json!([one, other])] {
-                let mut events = two_items(numbers, output.clone());
+                let mut events = two_items(numbers, &output);
                 for event in &mut events {
                     if let Some(item) = event.get_mut("item") {
                         item["call_id"] = json!(id);
@@ -301,5 +301,29 @@ async fn a_call_in_the_text_of_which_none_can_be_made_is_told_to_the_model() {
              or answer without it."
         );
         assert_eq!(server.asked()[1]["messages"][2]["content"], told);
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_begins_late_is_waited_for_longer_than_one_that_falls_silent() {
+    let words = answer(Shape::Chat, "Here I am.", &[]);
+    let bounds = |beginning, silence| breakfall_chat::Bounds {
+        beginning: std::time::Duration::from_millis(beginning),
+        silence: std::time::Duration::from_millis(silence),
+        ..breakfall_chat::Bounds::default()
+    };
+    for (bytes, bounds, said) in [
+        (Vec::new(), bounds(200, 60_000), "nothing came for 0.2 s"),
+        (words[..20].to_vec(), bounds(60_000, 300), "nothing came for 0.3 s"),
+    ] {
+        let server = Server::start(vec![Act::Hang(bytes)]).await;
+        let provider = breakfall_chat::Provider::new(Shape::Chat, &server.address, "m").unwrap();
+        let guard = Guard::builder().build().unwrap();
+        let limits = Limits { attempts: 1, ..Limits::default() };
+        let provider = provider.bounds(bounds).unwrap();
+        let mut conversation = Conversation::new(provider, guard).limits(limits);
+        let (stop, _) = say(&mut conversation, "Hello.").await;
+        let Stop::Model(error) = stop else { panic!("{stop:?}") };
+        assert_eq!((error.kind, &*error.detail), (ModelErrorKind::TimedOut, said));
     }
 }

@@ -161,8 +161,9 @@ fn bounded(response: reqwest::Response, bounds: Bounds, pending: Arc<AtomicUsize
             if ended {
                 return None;
             }
-            let piece = match tokio::time::timeout(bounds.silence, response.chunk()).await {
-                Err(_) => Err(Broken::Silent(bounds.silence)),
+            let patience = if taken == 0 { bounds.beginning } else { bounds.silence };
+            let piece = match tokio::time::timeout(patience, response.chunk()).await {
+                Err(_) => Err(Broken::Silent(patience)),
                 Ok(Err(error)) => Err(Broken::Lost(innermost(&error))),
                 Ok(Ok(None)) => return None,
                 Ok(Ok(Some(bytes))) => Ok(bytes),

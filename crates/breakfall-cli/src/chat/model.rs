@@ -1,6 +1,8 @@
 //! Which model: from what was typed and from the environment.
 
-use breakfall_chat::{Provider, Shape};
+use std::time::Duration;
+
+use breakfall_chat::{Bounds, Provider, Shape};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -25,6 +27,10 @@ pub(crate) struct Named {
     /// The most tokens of an answer
     #[arg(long, value_name = "TOKENS")]
     max_tokens: Option<u32>,
+    /// How long a model that sends nothing is waited for, in seconds; without it ten minutes before
+    /// its answer begins, and two within it
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
     /// A field that every request to the model has, its value as JSON: `--field temperature=0`
     #[arg(long, value_name = "NAME=VALUE")]
     field: Vec<String>,
@@ -55,6 +61,13 @@ impl Named {
                 .hint("an address begins with `http://` or `https://`"));
         }
         let provider = Provider::new(shape, &url, model);
+        let provider = provider.and_then(|provider| match self.timeout {
+            Some(seconds) => {
+                let time = Duration::from_secs(seconds);
+                provider.bounds(Bounds { beginning: time, silence: time, ..Bounds::default() })
+            }
+            None => Ok(provider),
+        });
         let mut provider =
             provider.map_err(|error| Failed::new("the model cannot be used").because(error))?;
         match set(key) {
