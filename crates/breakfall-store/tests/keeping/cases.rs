@@ -285,6 +285,8 @@ pub(crate) async fn hostile_texts_are_kept_as_they_are(place: String) {
     assert_eq!(all(&store).await.iter().map(|group| group.count).sum::<u64>(), 10);
     assert_eq!(store.run("'; DROP TABLE groups; --", 10).await.unwrap().len(), 2);
     assert_eq!(store.run("\u{fffd}", 10).await.unwrap().len(), 2);
+    assert_eq!(store.run("\0", 10).await.unwrap().len(), 2);
+    assert_eq!(store.named("\0", now()).await.unwrap().len(), 0);
     store.close().await;
 }
 
