@@ -284,7 +284,11 @@ try:
 except KeyboardInterrupt:
     print("interrupted", guard.counts()["abandoned"], flush=True)
 """
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    # Who runs the tests in the background may have ignored it, and what is ignored is inherited.
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, preexec_fn=heard
+    )
     assert child.stdout.readline() == "hangs\n"
     child.send_signal(signal.SIGINT)
     assert child.stdout.readline() == "interrupted 1\n"

@@ -31,6 +31,7 @@ usage: cargo xtask COMMAND
   corpus learn   count the words of the corpus anew
   fuzz [SECONDS] fuzz each target for this long (60)
   e2e            the guard between real servers and every real client
+  e2e model      a conversation with a real small model
   python         the Python package: built, installed and tested
   servers        install the real MCP servers and clients that the guard is tried on";
 
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
             Err(_) => Err(format!("`{seconds}` is not a number of seconds")),
         },
         ["e2e"] => e2e::e2e(true),
+        ["e2e", "model"] => e2e::with_model(),
         ["servers"] => servers::servers(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use breakfall::{BoxFuture, Call, ToolSpec};
-use futures_util::future::{FutureExt, Shared, select};
+use futures_util::future::{Either, FutureExt, Shared, select};
 use tokio::time::Instant;
 
 use crate::event::Event;
@@ -212,7 +212,11 @@ impl Conversation {
             return Some(Stop::Limit(Limit::Turns(self.limits.turns)));
         }
         run.turns += 1;
-        let tools = self.tools.callable().await;
+        let all = Arc::clone(&self.tools);
+        let tools = match select(cancel.clone(), all.callable()).await {
+            Either::Left(_) => return Some(Stop::Cancelled),
+            Either::Right((tools, _)) => tools,
+        };
         let mut answer = match self.ask(&tools, run, hear, cancel).await {
             Ok(answer) => answer,
             Err(stop) => return Some(stop),
@@ -227,6 +231,12 @@ impl Conversation {
         let is_blank = answer.text.trim().is_empty();
         let calls = self.heard(answer, &tools, run, hear);
         if !calls.is_empty() {
+            if finish == Finish::Refused {
+                let order: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+                self.not_run(calls, hear).await;
+                self.log.put_in_order(&order);
+                return Some(Stop::Model(asking::refused()));
+            }
             let stop = self.answered(calls, run, hear, cancel).await;
             if stop.is_none() && !recovered.not_run.is_empty() {
                 self.log.push(recovered.notice(), hear);
@@ -298,12 +308,7 @@ impl Conversation {
             tools.answer(calls, until.map(drop).boxed(), &mut tell).await;
         }
         if !beyond.is_empty() {
-            let log = &mut self.log;
-            let mut tell = |reply: &breakfall::Reply| {
-                log.push(Message::Reply(reply.into()), hear);
-                hear(Event::ToolReply(reply));
-            };
-            tools.answer(beyond, std::future::ready(()).boxed(), &mut tell).await;
+            self.not_run(beyond, hear).await;
             let limit = if tokens_left {
                 Limit::Calls(self.limits.calls)
             } else {
@@ -320,6 +325,19 @@ impl Conversation {
         }
         let is_late = Instant::now() >= run.deadline;
         is_late.then_some(Stop::Limit(Limit::Time(self.limits.time)))
+    }
+}
+
+impl Conversation {
+    /// Answers calls as not run.
+    async fn not_run(&mut self, calls: Vec<Call>, hear: &mut Hear<'_>) {
+        let tools = Arc::clone(&self.tools);
+        let log = &mut self.log;
+        let mut tell = |reply: &breakfall::Reply| {
+            log.push(Message::Reply(reply.into()), hear);
+            hear(Event::ToolReply(reply));
+        };
+        tools.answer(calls, std::future::ready(()).boxed(), &mut tell).await;
     }
 }
 

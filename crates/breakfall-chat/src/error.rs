@@ -100,12 +100,14 @@ pub struct ModelError {
     pub detail: String,
     /// Where the key is kept, by name.
     pub key: Option<String>,
+    /// Whether there was one in it.
+    pub has_key: bool,
 }
 
 impl ModelError {
     /// An error of a kind, with what is known of it.
     pub fn new(kind: ModelErrorKind, detail: impl Into<String>) -> Self {
-        Self { kind, status: None, wait: None, detail: detail.into(), key: None }
+        Self { kind, status: None, wait: None, detail: detail.into(), key: None, has_key: true }
     }
 
     /// The same error with the wait that the provider asks for.
@@ -116,6 +118,12 @@ impl ModelError {
 
     /// What a person is told: what happened, and what to do.
     pub fn words(&self) -> String {
+        if let (ModelErrorKind::BadKey, false, Some(key)) = (self.kind, self.has_key, &self.key) {
+            return format!(
+                "The model's provider wants an API key, and there is none in {key}. Put your API \
+                 key there."
+            );
+        }
         let mut words = format!("{} {}", self.kind.fact(), self.kind.next_move());
         match (self.kind, &self.key) {
             (ModelErrorKind::BadKey, Some(key)) => {
@@ -164,6 +172,18 @@ mod tests {
         assert_eq!(
             error.words(),
             "The model's provider refused the API key. Check your API key in A_KEY."
+        );
+    }
+
+    #[test]
+    fn a_key_that_was_not_sent_was_not_refused() {
+        let key = Some("A_KEY".to_owned());
+        let error =
+            ModelError { key, has_key: false, ..ModelError::new(ModelErrorKind::BadKey, "") };
+        assert_eq!(
+            error.words(),
+            "The model's provider wants an API key, and there is none in A_KEY. Put your API key \
+             there."
         );
     }
 }

@@ -5,6 +5,7 @@ mod chat;
 mod refusal;
 mod responses;
 mod stream;
+mod unsaid;
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::error::{ModelError, ModelErrorKind};
 use crate::model::{Answer, Delta, Model, Question};
 use stream::{Body, Read};
+use unsaid::Unsaid;
 
 /// The shapes in which providers speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +55,9 @@ impl Shape {
 pub struct Bounds {
     /// How long until a connection is there.
     pub connecting: Duration,
-    /// How long until something comes, at first and each time after.
+    /// How long until the answer begins: a model of one's own is loaded and reads first.
+    pub beginning: Duration,
+    /// How long until more of it comes.
     pub silence: Duration,
     /// The most bytes of one event.
     pub event: usize,
@@ -65,6 +69,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             connecting: Duration::from_secs(10),
+            beginning: Duration::from_mins(10),
             silence: Duration::from_mins(2),
             event: 4 << 20,
             answer: 64 << 20,
@@ -78,6 +83,8 @@ pub struct Provider {
     url: String,
     model: String,
     key: Option<Key>,
+    /// Where a key would be.
+    no_key: Option<String>,
     max_tokens: Option<u32>,
     fields: Map<String, Value>,
     bounds: Bounds,
@@ -101,6 +108,7 @@ impl Provider {
             url: url(shape, address),
             model: model.into(),
             key: None,
+            no_key: None,
             max_tokens: None,
             fields: Map::new(),
             bounds,
@@ -114,6 +122,12 @@ impl Provider {
         let value = value.into();
         self.redactor.add_value(value.clone());
         self.key = Some(Key { value, name: name.into() });
+        self
+    }
+
+    /// The same without a key; `name` says where one would be kept.
+    pub fn no_key(mut self, name: impl Into<String>) -> Self {
+        self.no_key = Some(name.into());
         self
     }
 
@@ -172,9 +186,11 @@ impl Provider {
                 }
             }
         }
-        // A body that tells its end and comes to it was not cut off, whatever is missing in it.
         let is_sure = is_whole || assembly.is_finished();
-        if is_sure || (body.is_delimited() && !body.is_blank()) {
+        // Servers of this shape leave its end out, so that a body that tells its own end and comes
+        // to it was not cut off. In the others an end without one is a stream that was lost.
+        let may_lack_its_end = self.shape == Shape::Chat;
+        if is_sure || (may_lack_its_end && body.is_delimited() && !body.is_blank()) {
             let mut answer = assembly.answer();
             if !is_sure {
                 answer.last_call_may_lack_its_end();
@@ -201,9 +217,9 @@ impl Provider {
                 Shape::Chat | Shape::Responses => request.bearer_auth(&key.value),
             };
         }
-        let sent = tokio::time::timeout(self.bounds.silence, request.send()).await;
+        let sent = tokio::time::timeout(self.bounds.beginning, request.send()).await;
         let response = match sent {
-            Err(_) => return Err(stream::silent(self.bounds.silence)),
+            Err(_) => return Err(stream::silent(self.bounds.beginning)),
             Ok(Err(error)) => return Err(stream::unsent(&error)),
             Ok(Ok(response)) => response,
         };
@@ -221,11 +237,16 @@ impl Model for Provider {
         hear: &'a mut (dyn FnMut(Delta) + Send),
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
         Box::pin(async move {
-            let mut answer = self.asked(question, hear).await.map_err(|mut error| {
+            let key = self.key.as_ref().map(|key| key.value.as_str());
+            let mut unsaid = Unsaid::new(key, hear);
+            let answer = self.asked(question, &mut |delta| unsaid.tell(delta)).await;
+            unsaid.ends();
+            let mut answer = unsaid.answer(answer.map_err(|mut error| {
                 error.detail = refusal::shown(&self.redactor, &error.detail);
-                error.key = self.key.as_ref().map(|key| key.name.clone());
+                error.key = self.key.as_ref().map(|key| key.name.clone()).or(self.no_key.clone());
+                error.has_key = self.key.is_some();
                 error
-            })?;
+            })?);
             answer.shape = Some(self.shape);
             Ok(answer)
         })
@@ -268,6 +289,11 @@ fn client(bounds: &Bounds) -> Result<reqwest::Client, ModelError> {
 
 /// Where a shape's requests go, from the address that people write.
 fn url(shape: Shape, address: &str) -> String {
+    // Some servers want a version or a key of theirs behind the path.
+    let (address, query) = match address.split_once('?') {
+        Some((address, query)) => (address, format!("?{query}")),
+        None => (address, String::new()),
+    };
     let address = address.trim_end_matches('/');
     let path = match shape {
         Shape::Chat => "chat/completions",
@@ -275,11 +301,12 @@ fn url(shape: Shape, address: &str) -> String {
         Shape::Anthropic => "messages",
     };
     if address.ends_with(path) {
-        return address.to_owned();
+        return format!("{address}{query}");
     }
     let host = address.split_once("://").map_or(address, |(_, rest)| rest);
     let has_path = host.contains('/');
-    if has_path { format!("{address}/{path}") } else { format!("{address}/v1/{path}") }
+    let version = if has_path { "" } else { "v1/" };
+    format!("{address}/{version}{path}{query}")
 }
 
 /// The words of a field, as text.
@@ -330,6 +357,12 @@ mod tests {
                 "https://api.anthropic.com/v1/messages",
             ),
             (Shape::Anthropic, "http://h/v1", "http://h/v1/messages"),
+            (
+                Shape::Chat,
+                "http://h/v1/?api-version=X",
+                "http://h/v1/chat/completions?api-version=X",
+            ),
+            (Shape::Chat, "http://h?a=/b", "http://h/v1/chat/completions?a=/b"),
             (Shape::Chat, "https://h/openai/v1", "https://h/openai/v1/chat/completions"),
         ] {
             assert_eq!(url(shape, address), expected);

@@ -1,5 +1,5 @@
 //! A history on disk: one JSON line for each message, only ever appended to. Whatever was written
-//! when the process is killed is read again; a line that was torn is left out.
+//! when the process is killed is read again; a line that was torn is left out, and stays.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
@@ -27,6 +27,9 @@ pub enum Error {
     /// Another process writes to it.
     #[error("`{}` is in use by another conversation", .0.display())]
     InUse(PathBuf),
+    /// Something is in it, and none of it is a message.
+    #[error("`{}` is no history of a conversation", .0.display())]
+    NoHistory(PathBuf),
 }
 
 /// A file that a history is appended to.
@@ -66,12 +69,15 @@ impl Saved {
         if !file.metadata().map_err(failed("read"))?.is_file() {
             return Ok((Self { path, file }, Loaded::default()));
         }
-        let (loaded, torn_at) = read(&file).map_err(failed("read"))?;
-        if let Some(end) = torn_at {
-            // What is appended next must begin on a line of its own.
-            file.set_len(end).map_err(failed("mend"))?;
+        let (loaded, is_open) = read(&file).map_err(failed("read"))?;
+        if loaded.history.is_empty() && loaded.lost_lines > 0 {
+            return Err(Error::NoHistory(path));
         }
         file.seek(io::SeekFrom::End(0)).map_err(failed("read"))?;
+        if is_open {
+            // What is appended next must begin on a line of its own.
+            file.write_all(b"\n").map_err(failed("mend"))?;
+        }
         Ok((Self { path, file }, loaded))
     }
 
@@ -96,51 +102,46 @@ impl Saved {
     }
 }
 
-/// The messages of a file, and where its last line begins if that was torn.
-fn read(file: &File) -> io::Result<(Loaded, Option<u64>)> {
+/// The messages of a file, and whether its last line has no end.
+fn read(file: &File) -> io::Result<(Loaded, bool)> {
     let mut input = BufReader::new(file);
     let mut loaded = Loaded::default();
     let mut line = Vec::new();
-    let mut at = 0_u64;
     loop {
         line.clear();
-        let mut length = input.by_ref().take(LONGEST).read_until(b'\n', &mut line)? as u64;
+        let length = input.by_ref().take(LONGEST).read_until(b'\n', &mut line)? as u64;
         if length == 0 {
-            return Ok((loaded, None));
+            return Ok((loaded, false));
         }
-        let is_whole = line.last() == Some(&b'\n');
-        let mut is_torn = !is_whole;
-        if !is_whole && length == LONGEST {
-            let (skipped, ends) = skip_line(&mut input)?;
-            length += skipped;
-            is_torn = !ends;
+        let mut is_open = line.last() != Some(&b'\n');
+        let is_too_long = is_open && length == LONGEST;
+        if is_too_long {
+            is_open = !skip_line(&mut input)?;
         }
         match serde_json::from_slice(line.trim_ascii()) {
-            Ok(message) if is_whole => loaded.history.push(message),
+            // What can be read is whole, whether or not its end was written.
+            Ok(message) if !is_too_long => loaded.history.push(message),
             _ if line.trim_ascii().is_empty() => {}
             _ => loaded.lost_lines += 1,
         }
-        if is_torn {
-            return Ok((loaded, Some(at)));
+        if is_open {
+            return Ok((loaded, true));
         }
-        at += length;
     }
 }
 
-/// Skips the rest of a line; how long it was, and whether it came to an end.
-fn skip_line(input: &mut impl BufRead) -> io::Result<(u64, bool)> {
-    let mut skipped = 0;
+/// Skips the rest of a line; whether it came to an end.
+fn skip_line(input: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let buffer = input.fill_buf()?;
         if buffer.is_empty() {
-            return Ok((skipped, false));
+            return Ok(false);
         }
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let length = end.map_or(buffer.len(), |end| end + 1);
         input.consume(length);
-        skipped += length as u64;
         if end.is_some() {
-            return Ok((skipped, true));
+            return Ok(true);
         }
     }
 }

@@ -221,19 +221,22 @@ async fn a_history_is_saved_and_taken_up_again_and_nobody_else_writes_to_it() {
 fn a_line_that_was_torn_is_left_out_and_the_next_begins_on_its_own() {
     let file = file("torn");
     let line = serde_json::to_string(&Message::user("Hello.")).unwrap();
-    let whole = format!("{line}\nnot a message\n\n{line}\n");
+    let before = format!("{line}\nnot a message\n\n{line}\n");
     for cut in 0..=line.len() {
         let mut out = std::fs::File::create(&file).unwrap();
-        write!(out, "{whole}{}", &line[..cut]).unwrap();
+        write!(out, "{before}{}", &line[..cut]).unwrap();
         drop(out);
         let (mut saved, loaded) = Saved::open(&file).unwrap();
-        let torn = usize::from(cut > 0);
-        assert_eq!((loaded.history.len(), loaded.lost_lines), (2, 1 + torn), "{cut}");
+        // One that lacks only its newline is whole.
+        let whole = usize::from(cut == line.len());
+        let torn = usize::from(cut > 0) - whole;
+        let read = (loaded.history.len(), loaded.lost_lines);
+        assert_eq!(read, (2 + whole, 1 + torn), "{cut}");
         saved.append(&Message::user("More.")).unwrap();
         drop(saved);
         let (_, loaded) = Saved::open(&file).unwrap();
         assert_eq!(loaded.history.last(), Some(&Message::user("More.")));
-        assert_eq!(loaded.history.len(), 3, "{cut}");
+        assert_eq!(loaded.history.len(), 3 + whole, "{cut}");
     }
 }
 

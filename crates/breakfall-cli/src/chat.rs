@@ -12,6 +12,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use breakfall::Redactor;
 use breakfall_chat::{Conversation, Limits, Stop};
 use breakfall_mcp::Session;
 use clap::Args;
@@ -59,12 +60,19 @@ impl Chat {
             return block_on(demo::play())?;
         }
         let provider = self.model.provider()?;
+        let (mut servers, mut guard, _kept) = self.guarded.resolve()?;
+        let mut redactor = Redactor::default();
+        if let Some((variable, key)) = self.model.key() {
+            // Whatever a tool or a server does, the key of the model is not theirs.
+            servers = servers.withholding(variable);
+            guard = guard.redact_value(&*key);
+            redactor.add_value(key);
+        }
         let (saved, loaded) = history::open(self.history.clone(), self.resume)?;
-        let (servers, guard, _kept) = self.guarded.resolve()?;
         block_on(async {
             let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             let tools = Arc::new(Servants::new(Arc::clone(&session)));
-            let mut screen = Screen::new();
+            let mut screen = Screen::new(redactor);
             screen.welcome(&provider, &saved, &loaded, &session).await;
             let conversation = Conversation::of(Arc::new(provider), tools)
                 .system(self.system)

@@ -54,6 +54,8 @@ impl Dashboard {
         tracing_subscriber::fmt()
             .with_writer(std::io::stderr)
             .with_ansi(false)
+            // What cannot be logged is not worth a call.
+            .log_internal_errors(false)
             .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
             .init();
         let local = || SocketAddr::from((Ipv4Addr::LOCALHOST, self.port.unwrap_or(0)));

@@ -82,7 +82,7 @@ impl Reading {
                 if self.json {
                     say!("{}", json_text(&nothing));
                 } else {
-                    eprint!("{}", nothing_yet(&place));
+                    tell!("{}", nothing_yet(&place).trim_end());
                 }
                 Ok(None)
             }

@@ -2,8 +2,9 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 /// A command that failed: what, why, and what to do.
 #[derive(Debug)]
@@ -77,6 +78,26 @@ impl fmt::Display for Failed {
         }
         Ok(())
     }
+}
+
+/// Why a line could not be printed.
+static UNPRINTED: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Prints a line, and remembers when that cannot be done.
+pub(crate) fn printed(line: fmt::Arguments<'_>) {
+    if let Err(error) = writeln!(io::stdout(), "{line}")
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        *UNPRINTED.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+}
+
+/// Whether every line was printed, as far as somebody reads.
+pub(crate) fn all_was_printed() -> Result<(), Failed> {
+    let flushed = io::stdout().flush().err();
+    let flushed = flushed.filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+    let failed = UNPRINTED.lock().unwrap_or_else(PoisonError::into_inner).take().or(flushed);
+    failed.map_or(Ok(()), |error| Err(writing(error)))
 }
 
 /// Writing to the terminal or a pipe failed.

@@ -74,6 +74,8 @@ impl GuardArgs {
         tracing_subscriber::fmt()
             .with_writer(std::io::stderr)
             .with_ansi(false)
+            // What cannot be logged is not worth a call.
+            .log_internal_errors(false)
             .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
             .init();
         let recorder = self.record.as_deref().map(Recorder::new).transpose();
@@ -155,7 +157,7 @@ impl Guarded {
         let servers = Servers::from_json(&text, &file.display().to_string())
             .map_err(|error| unusable().because(error))?;
         for left_out in &servers.left_out {
-            eprintln!("note: {left_out}");
+            tell!("note: {left_out}");
         }
         if servers.servers.is_empty() {
             return Err(unusable().because("it has no server that can be reached"));
@@ -214,15 +216,15 @@ pub(crate) fn own(servers: &Servers) -> Result<Vec<Entry>, Failed> {
 fn welcome(url: &str, names: &[String], has_token: bool) {
     let what =
         if names.is_empty() { "the files of this directory".to_owned() } else { names.join(", ") };
-    eprintln!("Guarding {what} at {url}\n");
+    tell!("Guarding {what} at {url}\n");
     let typed = typed_behind_the_command();
-    eprintln!("For a client that takes an address:\n");
+    tell!("For a client that takes an address:\n");
     let headers = if has_token {
         format!(", \"headers\": {{ \"Authorization\": \"Bearer ${{{TOKEN}}}\" }}")
     } else {
         String::new()
     };
-    eprintln!(
+    tell!(
         "  {{ \"mcpServers\": {{ \"breakfall\": {{ \"type\": \"http\", \"url\": \"{url}\"{headers} }} }} }}\n"
     );
     let (tool, of) = match names {
@@ -232,17 +234,17 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     if let Ok(program) = std::env::current_exe() {
         let words = ["guard"].into_iter().chain(typed.split_whitespace());
         let words: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
-        eprintln!("For one that starts its servers itself:\n");
-        eprintln!(
+        tell!("For one that starts its servers itself:\n");
+        tell!(
             "  {{ \"mcpServers\": {{ \"breakfall\": {{ \"command\": \"{}\", \"args\": [{}] }} }} }}\n",
             program.display(),
             words.join(", ")
         );
     }
-    eprintln!("To try it from another terminal:\n");
-    eprintln!("  breakfall tools{of}");
-    eprintln!("  breakfall call {tool}{of}\n");
-    eprintln!("Ctrl-C ends it.");
+    tell!("To try it from another terminal:\n");
+    tell!("  breakfall tools{of}");
+    tell!("  breakfall call {tool}{of}\n");
+    tell!("Ctrl-C ends it.");
 }
 
 /// What the person typed behind `guard`, to be typed again: without where we listen.

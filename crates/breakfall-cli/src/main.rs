@@ -1,11 +1,16 @@
 //! The program `breakfall`: arguments and output only.
-#![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
-/// Prints a line. A reader who had enough is no error, and no reason to panic.
+/// Prints a line. A reader who had enough is no error, and no reason to panic; what cannot be
+/// written for another reason is told in the end.
 macro_rules! say {
+    ($($words:tt)*) => { crate::failed::printed(format_args!($($words)*)) };
+}
+
+/// Says a line to the person at the terminal. That nobody listens is no reason to panic.
+macro_rules! tell {
     ($($words:tt)*) => {{
         use std::io::Write;
-        let _ = writeln!(std::io::stdout(), $($words)*);
+        let _ = writeln!(std::io::stderr(), $($words)*);
     }};
 }
 
@@ -103,12 +108,12 @@ fn main() -> ExitCode {
         }
         Command::Config(config) => config.run(),
     };
-    match done {
+    match done.and_then(|()| failed::all_was_printed()) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output had enough.
         Err(failed) if failed.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failed) => {
-            eprint!("{failed}");
+            tell!("{}", failed.to_string().trim_end());
             failed.exit()
         }
     }

@@ -24,7 +24,10 @@ use crate::settings::Settings;
 use crate::terminal::json_text;
 
 /// How many groups are told of.
-const GROUPS: u32 = 50;
+const GROUPS: usize = 50;
+
+/// How many are looked through for them.
+const LISTED: u32 = 1_000;
 
 /// Of how many a sample is shown.
 const SAMPLES: usize = 20;
@@ -84,7 +87,7 @@ impl ReportArgs {
             let store = match self.place.open(&self.settings.config()?).await? {
                 Found::Store(store) => store,
                 Found::Nothing(place) => {
-                    eprint!("{}", nothing_yet(&place));
+                    tell!("{}", nothing_yet(&place).trim_end());
                     return self.write(&Report::nothing(period));
                 }
             };
@@ -138,9 +141,11 @@ impl Report {
         step("time");
         let timeline = store.timeline(period.since, period.now).await?;
         step("groups");
-        let wanted = Wanted { most: GROUPS, ..Wanted::since(period.since) };
+        // However many are ignored, the open ones are shown.
+        let wanted = Wanted { most: LISTED, ..Wanted::since(period.since) };
         let mut found = store.list(&wanted, period.now).await?;
         found.groups.retain(|group| group.state != State::Ignored);
+        found.groups.truncate(GROUPS);
         step("samples");
         let mut samples = Vec::new();
         bar.inc_length(found.groups.len().min(SAMPLES) as u64);

@@ -64,7 +64,7 @@ impl Wrap {
         }
         source.check_writable(&plan.text)?;
         if !self.yes && io::stdin().is_terminal() && !self.is_confirmed()? {
-            eprintln!("nothing was written");
+            tell!("nothing was written");
             return Err(Failed::silently());
         }
         // What is undone was written by `wrap`, which kept what was there before.
@@ -105,7 +105,7 @@ impl Wrap {
     }
 
     fn is_confirmed(&self) -> Result<bool, Failed> {
-        eprint!("write `{}`? [y/N] ", self.file.display());
+        let _ = write!(std::io::stderr(), "write `{}`? [y/N] ", self.file.display());
         let mut answer = String::new();
         io::stdin().lock().take(64).read_line(&mut answer).map_err(reading)?;
         Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

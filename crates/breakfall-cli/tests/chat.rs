@@ -254,3 +254,130 @@ I cannot.
     let names = tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone());
     assert_eq!(names.collect::<Vec<_>>(), ["list_files", "search_files"]);
 }
+
+/// A server that answers each request with one of these bodies, and tells what it was asked.
+fn server(bodies: Vec<String>) -> (String, mpsc::Receiver<serde_json::Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (heard, asked) = mpsc::channel();
+    std::thread::spawn(move || {
+        for (body, stream) in bodies.into_iter().zip(listener.incoming()) {
+            let mut stream = stream.unwrap();
+            heard.send(request(&mut stream)).unwrap();
+            write!(stream, "{body}").unwrap();
+        }
+    });
+    (address, asked)
+}
+
+fn say(mut chat: Command, words: &str) -> Output {
+    let chat = chat.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut chat = chat.spawn().unwrap();
+    chat.stdin.take().unwrap().write_all(words.as_bytes()).unwrap();
+    chat.wait_with_output().unwrap()
+}
+
+/// Every file below a directory, as text.
+fn files(folder: &std::path::Path) -> String {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let text = entries.map(|path| {
+        if path.is_dir() {
+            return files(&path);
+        }
+        String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned()
+    });
+    text.collect()
+}
+
+#[test]
+fn the_key_of_the_model_is_shown_to_nobody_and_saved_nowhere() {
+    let key = ["plain", "words", "as", "a", "key"].join("-");
+    let (one, two) = key.split_at(7);
+    // Its middle stands where what is shown of the arguments ends.
+    let path = format!("{}{key}", "x".repeat(80));
+    let arguments = format!(r#"{{\"path\":\"{path}\"}}"#);
+    let call = format!(
+        r#"{{"index":0,"id":"call_1","function":{{"name":"read_file","arguments":"{arguments}"}}}}"#
+    );
+    let calls = format!(
+        "data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{call}]}},\"finish_reason\":\"tool_calls\"}}]}}\n\n"
+    );
+    let words = says(&format!("It is {one}"), "null") + &says(two, "\"stop\"");
+    let (address, asked) = server(vec![format!("{HEAD}{calls}"), format!("{HEAD}{words}")]);
+    let mut chat = breakfall("key");
+    chat.args(["--model", "m", "--base-url", &address]).env("OPENAI_API_KEY", &key);
+    let output = say(chat, "Hello.\n/errors\n");
+    let (seen, errors) = texts(&output);
+    assert!(seen.contains("It is [redacted:api-key]"), "{seen}{errors}");
+    asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let next = asked.recv_timeout(Duration::from_secs(5)).unwrap().to_string();
+    for text in [seen, errors, next, files(&folder("key"))] {
+        assert!(!text.contains(two) && !text.contains("plain-w"), "{text}");
+    }
+}
+
+#[test]
+fn the_key_of_the_model_is_not_given_to_servers() {
+    let key = ["plain", "words", "as", "a", "key"].join("-");
+    let (address, _asked) = server(vec![format!("{HEAD}{}", says("Hello.", "\"stop\""))]);
+    let mut chat = breakfall("withheld");
+    chat.args(["--model", "m", "--base-url", &address, "--", "sh", "-c", "env > variables"]);
+    chat.env("OPENAI_API_KEY", &key).env("ANOTHER_VARIABLE", "is given");
+    say(chat, "Hello.\n");
+    let variables = std::fs::read_to_string(folder("withheld").join("variables")).unwrap();
+    assert!(variables.contains("ANOTHER_VARIABLE=is given") && !variables.contains(&key));
+}
+
+#[test]
+fn a_key_that_cannot_be_sent_or_that_all_could_read_is_told_of_and_not_sent() {
+    let key = ["plain", "key"].join("-");
+    let split = ["plain", "key"].join("\n");
+    for (key, url, expected) in [
+        (
+            &key,
+            "http://192.0.2.1:8000/v1",
+            "error: the key in OPENAI_API_KEY would be sent to `http://192.0.2.1:8000/v1` for all \
+             to read\n\nhint: use `https://`, or run it without the \
+             variable\n",
+        ),
+        (
+            &split,
+            "https://192.0.2.1/v1",
+            "error: the key in OPENAI_API_KEY cannot be sent\n  caused by: it has a line break, or a character \
+             that is in no key\n\nhint: copy it once more\n",
+        ),
+    ] {
+        let mut chat = breakfall("unsent");
+        chat.args(["--model", "m", "--base-url", url]).env("OPENAI_API_KEY", key);
+        let output = chat.output().unwrap();
+        assert_eq!(texts(&output), (String::new(), expected.to_owned()));
+    }
+}
+
+#[test]
+fn a_server_that_wants_a_key_when_there_is_none_says_where_it_belongs() {
+    let (address, _asked) =
+        server(vec!["HTTP/1.1 401 X\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".to_owned()]);
+    let mut chat = breakfall("keyless");
+    chat.args(["--model", "m", "--base-url", &address]);
+    let seen = texts(&say(chat, "Hello.\n")).0;
+    let expected = "The model's provider wants an API key, and there is none in OPENAI_API_KEY. Put \
+                    your API key there.\n";
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_chat_in_which_nothing_was_said_is_not_resumed() {
+    let body = format!("{HEAD}{}", says("Hello.", "\"stop\""));
+    let (address, _asked) = server(vec![body.clone(), body]);
+    let chat = |more: &[&str]| {
+        let mut chat = breakfall("empty");
+        chat.args(["--model", "m", "--base-url", &address]).args(more);
+        chat
+    };
+    say(chat(&[]), "Hello.\n");
+    std::thread::sleep(Duration::from_millis(20));
+    say(chat(&[]), "");
+    let seen = texts(&say(chat(&["--resume"]), "And now?\n")).0;
+    assert_eq!(seen, "going on behind 1 messages of yours\nHello.\n");
+}

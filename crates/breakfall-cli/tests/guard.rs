@@ -107,3 +107,27 @@ fn a_machine_without_servers_has_files_to_read() {
     assert!(text.starts_with("`read_file` is not permitted to use `../../Cargo.toml`."), "{text}");
     assert_eq!(status, Some(1));
 }
+
+/// A log that cannot be written cost every call that failed its answer.
+#[test]
+fn a_call_that_fails_is_answered_when_nothing_can_be_logged() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut guard = Command::new(env!("CARGO_BIN_EXE_breakfall"))
+        .arg("guard")
+        .env("BREAKFALL_STORE__KEEP", "false")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(full)
+        .spawn()
+        .unwrap();
+    let mut input = guard.stdin.take().unwrap();
+    let mut output = BufReader::new(guard.stdout.take().unwrap()).lines();
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}"#;
+    let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"no/such"}}}"#;
+    writeln!(input, "{hello}\n{call}").unwrap();
+    let answer = output.find(|line| line.as_ref().unwrap().contains(r#""id":2"#)).unwrap().unwrap();
+    assert!(answer.contains("did not find `no/such`"), "{answer}");
+    drop(input);
+    assert!(guard.wait().unwrap().success());
+}

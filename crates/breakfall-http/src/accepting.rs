@@ -1,4 +1,5 @@
-//! Connections, within bounds: so many at once, and none that is opened and says nothing.
+//! Connections, within bounds: so many at once, and none that is opened and says nothing, or takes
+//! nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
+
+use crate::impatient::Impatient;
 
 /// How long it is waited where the system has no more connections to give.
 const SHORT: Duration = Duration::from_millis(100);
@@ -64,6 +67,7 @@ pub async fn accept(
 async fn serve(stream: impl Read + Write + Unpin, router: Router, bounds: Bounds) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.head).max_buf_size(bounds.head_bytes);
+    let stream = Impatient::new(stream, bounds.head);
     let _ = http.serve_connection(stream, TowerToHyperService::new(router)).await;
 }
 
@@ -73,6 +77,29 @@ mod tests {
     use tokio::net::TcpStream;
 
     use super::*;
+
+    #[tokio::test]
+    async fn who_asks_and_takes_nothing_makes_room_for_who_waits() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let large = "x".repeat(1 << 20);
+        let router = Router::new().route("/", axum::routing::get(move || async move { large }));
+        let bounds = Bounds { most: 1, head: Duration::from_millis(300), head_bytes: 16 << 10 };
+        let serving = tokio::spawn(accept(listener, None, bounds, move || router.clone()));
+        let mut greedy = TcpStream::connect(address).await.unwrap();
+        for _ in 0..64 {
+            greedy.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        }
+        let mut other = TcpStream::connect(address).await.unwrap();
+        let request = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        other.write_all(request).await.unwrap();
+        let mut text = String::new();
+        let read = other.read_to_string(&mut text);
+        tokio::time::timeout(Duration::from_secs(10), read).await.unwrap().unwrap();
+        assert!(text.starts_with("HTTP/1.1 200"), "{}", text.len());
+        drop(greedy);
+        serving.abort();
+    }
 
     #[tokio::test]
     async fn who_says_nothing_makes_room_for_who_waits() {

@@ -1,6 +1,7 @@
 //! What serves HTTP within bounds, and who may come in: for MCP clients and for the page.
 
 mod accepting;
+mod impatient;
 mod visitor;
 
 pub use accepting::{Bounds, accept};

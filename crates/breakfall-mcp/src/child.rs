@@ -97,6 +97,9 @@ pub(crate) fn spawn(
         };
         starting.envs(std::env::vars_os().filter(harmless));
     }
+    for variable in &command.withheld {
+        starting.env_remove(variable);
+    }
     starting.envs(&command.variables);
     if let Some(directory) = &command.directory {
         starting.current_dir(directory);

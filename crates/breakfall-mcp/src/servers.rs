@@ -45,6 +45,8 @@ pub struct Command {
     pub variables: BTreeMap<String, String>,
     /// Whether it gets every variable that we have, or only the harmless ones.
     pub inherits_variables: bool,
+    /// Variables of ours that it does not get, unless they are among its own.
+    pub withheld: Vec<String>,
     /// Where it runs.
     pub directory: Option<PathBuf>,
 }
@@ -150,6 +152,7 @@ impl Servers {
                     arguments: entry.args.iter().map(|text| filled(text).0).collect(),
                     variables: entry.env.into_iter().map(|(k, v)| (k, filled(&v).0)).collect(),
                     inherits_variables: false,
+                    withheld: Vec::new(),
                     directory: entry.cwd,
                 }),
                 (None, Some(url)) => {
@@ -180,6 +183,7 @@ impl Servers {
                         arguments: arguments.clone(),
                         variables: variables.clone(),
                         inherits_variables: false,
+                        withheld: Vec::new(),
                         directory: directory.clone(),
                     })
                 }
@@ -199,6 +203,16 @@ impl Servers {
         self.unknown_tool = config.unknown_tool();
         for server in &mut self.servers {
             server.is_trusted = config.trusts(&server.key).unwrap_or(server.is_trusted);
+        }
+        self
+    }
+
+    /// The same servers without a variable of ours.
+    pub fn withholding(mut self, variable: &str) -> Self {
+        for server in &mut self.servers {
+            if let Reach::Command(command) = &mut server.reach {
+                command.withheld.push(variable.to_owned());
+            }
         }
         self
     }

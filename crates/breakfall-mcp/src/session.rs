@@ -6,12 +6,14 @@ mod greeting;
 mod life;
 
 use std::collections::{BTreeMap, HashMap};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use asking::Asked;
 use breakfall::{Call, FailureKind, Guard, ToolSpec, UnknownTool};
+use futures_util::FutureExt;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
@@ -136,7 +138,14 @@ impl Session {
         let session = Arc::clone(self);
         // Boxed: it has nine kilobytes, and a task moves its future ten times from spawn to end.
         tokio::spawn(Box::pin(async move {
-            let answered = session.answer(&origin, &method, params.as_deref(), stopped).await;
+            let answering = session.answer(&origin, &method, params.as_deref(), stopped);
+            // Whatever happens in here, the client has its answer.
+            let answered = AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
+                Some(crate::message::error(
+                    -32603,
+                    "the guard failed; the request may have been done",
+                ))
+            });
             locked(&session.running).remove(&number);
             if session.upstreams.len() != 1 {
                 origin.is_not_refused();

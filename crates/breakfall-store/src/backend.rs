@@ -1,7 +1,7 @@
 //! SQLite and Postgres: the same statements on two pools.
 
 use std::fs::{DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,7 +60,18 @@ impl Place {
             let place = breakfall::Redactor::default().redact(place).into_owned();
             return Err(Error::Place { place });
         }
-        Ok(Self::File(PathBuf::from(file)))
+        // No shell does it for a configuration.
+        let home = file.strip_prefix("~/").zip(std::env::home_dir());
+        Ok(Self::File(home.map_or_else(|| PathBuf::from(file), |(below, home)| home.join(below))))
+    }
+}
+
+impl Place {
+    /// Which file it is now; nothing where there is none, or no file at all.
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        let Self::File(file) = self else { return None };
+        let file = std::fs::metadata(file).ok()?;
+        Some((file.dev(), file.ino()))
     }
 }
 
@@ -154,6 +165,7 @@ mod tests {
         assert_eq!(Place::parse("a/b.db").unwrap(), file("a/b.db"));
         assert_eq!(Place::parse("sqlite:b.db").unwrap(), file("b.db"));
         assert_eq!(Place::parse("sqlite:///b.db").unwrap(), file("/b.db"));
+        assert!(!matches!(Place::parse("~/b.db").unwrap(), Place::File(it) if it.starts_with("~")));
         assert!(matches!(Place::parse("postgres://x/y").unwrap(), Place::Postgres(_)));
         let wrong = Place::parse("mysql://bob:hunter2@x/y").unwrap_err().to_string();
         assert!(!wrong.contains("hunter2") && wrong.contains("postgres://…"), "{wrong}");

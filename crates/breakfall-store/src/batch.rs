@@ -126,7 +126,8 @@ impl Batch {
             if !row.succeeded() {
                 whats.push(row.ending.clone());
             }
-            if let Some(failed) = &row.failure {
+            // Where a substitute answered, the call did not fail.
+            if let Some(failed) = row.failure.as_ref().filter(|_| row.ending != "substituted") {
                 whats.push(format!("kind-{}", failed.kind));
             }
             for (size, long) in [("minute", MINUTE), ("hour", HOUR)] {
@@ -164,7 +165,8 @@ pub(crate) struct Thinner {
 impl Thinner {
     pub(crate) fn thin(&mut self, row: &mut Row) {
         let minute = row.at - row.at.rem_euclid(MINUTE);
-        if minute != self.minute {
+        // Calls end in another order than they began in.
+        if minute > self.minute {
             let groups = std::mem::take(&mut self.groups);
             *self = Self { minute, groups, ..Self::default() };
         }

@@ -7,42 +7,54 @@ const VERSION: u32 = 1;
 /// How much of a message counts.
 const READ: usize = 512;
 
+/// What stands for quoted text.
+const QUOTED: &str = "“…”";
+
 /// The longest template.
 const LONGEST: usize = 200;
 
 /// A message with numbers, ids, paths, addresses and quoted text masked.
 pub(crate) fn template(message: &str) -> String {
-    let read = &message[..message.floor_char_boundary(READ)];
+    let read = unquoted(&message[..message.floor_char_boundary(READ)]);
     let mut words = Words::default();
-    let mut quote = None;
     for word in read.split_whitespace() {
-        let mark = word.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`' | '“' | '«'));
-        match (quote, mark) {
-            (Some(closing), _) => {
-                if word.contains(closing) {
-                    quote = None;
-                }
-            }
-            (None, Some(mark)) => {
-                let closing = closing(mark);
-                let inside = &word[mark.len_utf8()..];
-                if !inside.contains(closing) {
-                    quote = Some(closing);
-                }
-                words.put("", Some("“…”"), "");
-            }
-            (None, None) => {
-                let bare = word.trim_start_matches(['(', '[']);
-                let (before, bare) = (&word[..word.len() - bare.len()], bare);
-                let inner = bare.trim_end_matches([':', ',', '.', ';', ')', ']']);
-                match mask(inner) {
-                    Some(stands) => words.put(before, Some(stands), &bare[inner.len()..]),
-                    None => words.put(word, None, ""),
-                }
-            }
+        let bare = word.trim_start_matches(['(', '[']);
+        let before = &word[..word.len() - bare.len()];
+        let inner = bare.trim_end_matches([':', ',', '.', ';', ')', ']']);
+        match mask(inner) {
+            Some(stands) => words.put(before, Some(stands), &bare[inner.len()..]),
+            None => words.put(word, None, ""),
         }
     }
     words.template
+}
+
+/// The text with what stands between quotes masked; a mark that nothing closes is a letter.
+fn unquoted(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| is_quote(*c)) {
+        let behind = &rest[at + mark.len_utf8()..];
+        plain.push_str(&rest[..at]);
+        // An apostrophe stands within a word, or closes nothing.
+        let is_within = mark == '\'' && plain.ends_with(char::is_alphanumeric);
+        match behind.find(closing(mark)).filter(|_| !is_within) {
+            Some(end) => {
+                plain.push_str(QUOTED);
+                rest = &behind[end + closing(mark).len_utf8()..];
+            }
+            None => {
+                plain.push(mark);
+                rest = behind;
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '“' | '«')
 }
 
 /// A template in the making.
@@ -88,7 +100,9 @@ fn mask(word: &str) -> Option<&'static str> {
     let is_path = word.contains('/') || word.contains('\\');
     let is_address = word.contains('@') && word.contains('.');
     let is_hex = word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    if is_path || is_address {
+    if word == QUOTED {
+        Some(QUOTED)
+    } else if is_path || is_address {
         Some("…")
     } else if word.chars().any(|c| c.is_ascii_digit()) || is_hex {
         Some("#")
@@ -120,6 +134,9 @@ mod tests {
             ("key 'another one' is missing", "key “…” is missing"),
             ("user bob@example.com at https://x.y/z", "user … at …"),
             ("id 4f2a11bc-deadbeef is gone", "id # is gone"),
+            ("row name=\"alice b\" (\"bob\") ['carol']", "row name=“…” (“…”)"),
+            ("it's not bob's", "it's not bob's"),
+            ("lone 'quote of one", "lone 'quote of one"),
             ("waited (2 attempts), lines 1, 2, 3.", "waited (# attempts), lines #,"),
             ("", ""),
         ] {

@@ -32,6 +32,7 @@ use crate::batch::Batch;
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::place::default_file;
+use crate::row::plain;
 use crate::sweep::Keep;
 
 /// A database of records.
@@ -147,7 +148,7 @@ impl Store {
     /// The calls of a run, in order.
     pub async fn run(&self, run: &str, most: u32) -> Result<Vec<Sample>, Error> {
         let rows: Vec<SampleRow> = on!(&self.backend, pool => sqlx::query_as(RUN)
-            .bind(run)
+            .bind(plain(run))
             .bind(i64::from(most))
             .fetch_all(pool)
             .await

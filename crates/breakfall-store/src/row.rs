@@ -132,7 +132,7 @@ pub(crate) fn counted<'t>(kind: &str, tool: &'t str) -> &'t str {
 const NAME: usize = 200;
 
 /// A name as every database takes it: without the letter that Postgres refuses, and not too long.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     name[..name.floor_char_boundary(NAME)].replace('\0', "\u{fffd}")
 }
 

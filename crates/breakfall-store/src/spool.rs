@@ -55,10 +55,10 @@ impl Spool {
     /// Adds a batch. An error is how many records were lost for it: its own, or older ones.
     pub(crate) fn push(&mut self, batch: &Batch) -> Result<(), u64> {
         let mut lost = 0;
-        let text = serde_json::to_vec(batch).map_err(|_| batch.calls())?;
+        let text = serde_json::to_vec(batch).map_err(|_| batch.calls() + batch.lost)?;
         while self.files.len() >= MOST_FILES || self.bytes + text.len() as u64 > MOST_BYTES {
             let Some(oldest) = self.first() else { break };
-            lost += oldest.calls();
+            lost += oldest.calls() + oldest.lost;
             self.forget_first();
         }
         // Its id begins with the time, and nobody else's is the same: several may share a directory.
@@ -81,7 +81,7 @@ impl Spool {
                 self.bytes += text.len() as u64;
                 self.files.push_back((name, text.len() as u64));
             }
-            Err(_) => lost += batch.calls(),
+            Err(_) => lost += batch.calls() + batch.lost,
         }
         if lost > 0 { Err(lost) } else { Ok(()) }
     }

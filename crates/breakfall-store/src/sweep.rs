@@ -6,7 +6,7 @@ use crate::backend::{Backend, on};
 use crate::error::Error;
 
 /// How many rows are deleted at once, so that nobody waits long.
-const AT_ONCE: i64 = 10_000;
+const AT_ONCE: i64 = 5_000;
 
 /// How long things are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +27,13 @@ impl Default for Keep {
 }
 
 impl Backend {
-    /// Deletes what is older than it is kept, and tells how many rows that was.
-    pub(crate) async fn sweep(&self, keep: &Keep, now: i64) -> Result<u64, Error> {
+    /// Deletes some of what is older than it is kept; true when all of it is gone.
+    pub(crate) async fn sweep(&self, keep: &Keep, now: i64) -> Result<bool, Error> {
         let before = |long: Duration| {
             now.saturating_sub(i64::try_from(long.as_millis()).unwrap_or(i64::MAX))
         };
         let mut deleted = 0;
+        let mut is_done = true;
         for (statement, before) in [
             (RECORDS, before(keep.records)),
             (BATCHES, before(keep.minutes)),
@@ -44,19 +45,15 @@ impl Backend {
             (GROUP_HOURS, before(keep.hours)),
             (GROUPS, before(keep.hours)),
         ] {
-            loop {
-                let rows = on!(self, pool => sqlx::query(statement)
-                    .bind(before)
-                    .bind(AT_ONCE)
-                    .execute(pool)
-                    .await
-                    .map_err(Error::of("deleting what is old"))?
-                    .rows_affected());
-                deleted += rows;
-                if rows < AT_ONCE.unsigned_abs() {
-                    break;
-                }
-            }
+            let rows = on!(self, pool => sqlx::query(statement)
+                .bind(before)
+                .bind(AT_ONCE)
+                .execute(pool)
+                .await
+                .map_err(Error::of("deleting what is old"))?
+                .rows_affected());
+            deleted += rows;
+            is_done &= rows < AT_ONCE.unsigned_abs();
         }
         if let (Self::Sqlite(pool), true) = (self, deleted > 0) {
             sqlx::query("PRAGMA incremental_vacuum")
@@ -64,7 +61,7 @@ impl Backend {
                 .await
                 .map_err(Error::of("giving room back"))?;
         }
-        Ok(deleted)
+        Ok(is_done)
     }
 }
 

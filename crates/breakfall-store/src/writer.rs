@@ -54,6 +54,8 @@ pub(crate) struct Writer {
     next_try: Instant,
     /// Whether the database has breakers of this process.
     has_breakers: bool,
+    /// Which file is open.
+    opened: Option<(u64, u64)>,
 }
 
 impl Writer {
@@ -72,6 +74,7 @@ impl Writer {
             wait: Duration::ZERO,
             next_try: Instant::now(),
             has_breakers: false,
+            opened: None,
         }
     }
 
@@ -94,14 +97,26 @@ impl Writer {
                 let flushed = self.flush().await;
                 self.flushed(flushed);
             }
-            if let Some(backend) = &self.backend
-                && Instant::now() >= next_sweep
-            {
-                let _ = backend.sweep(&self.keep, now()).await;
-                next_sweep = Instant::now() + SWEEPING;
+            if !is_over && Instant::now() >= next_sweep {
+                next_sweep = Instant::now() + self.sweep().await;
             }
         }
         self.end().await;
+    }
+
+    /// Deletes some of what is old, and tells when to go on: what waits to be written has its turn.
+    async fn sweep(&mut self) -> Duration {
+        let Some(backend) = &self.backend else { return SWEEPING };
+        let sweeping = tokio::time::timeout(WRITING, backend.sweep(&self.keep, now())).await;
+        match sweeping {
+            Ok(Ok(false)) => Duration::ZERO,
+            Ok(_) => SWEEPING,
+            Err(_) => {
+                // It does not answer.
+                self.backend = None;
+                SWEEPING
+            }
+        }
     }
 
     /// The database was written, or is left alone for a while.
@@ -171,8 +186,14 @@ impl Writer {
         if self.held.is_empty() && !has_spooled {
             return Ok(());
         }
+        if self.opened != self.place.identity() {
+            // Somebody took the file away: what is written to it now nobody reads.
+            self.backend = None;
+        }
         if self.backend.is_none() {
-            self.backend = Some(Backend::open(&self.place).await?);
+            let opening = tokio::time::timeout(WRITING, Backend::open(&self.place)).await;
+            self.backend = Some(opening.unwrap_or(Err(Error::Late))?);
+            self.opened = self.place.identity();
         }
         let Some(backend) = &self.backend else { return Ok(()) };
         if let Some(spool) = &mut self.spool {
@@ -227,7 +248,8 @@ async fn write(backend: &Backend, batch: &Batch, progress: &Progress) -> Result<
         Err(error) if error.is_of_the_batch() => {
             let why = error.with_causes();
             tracing::error!(why, "Records are lost: the database refuses them");
-            progress.lost.fetch_add(batch.calls(), Ordering::Relaxed);
+            // What it knew of earlier losses is lost with it, and told again.
+            progress.lost.fetch_add(batch.calls() + batch.lost, Ordering::Relaxed);
             Ok(())
         }
         Err(error) => Err(error),

@@ -44,6 +44,7 @@ cases! {
     breakers_are_told_of_while_their_guard_runs,
     two_keepers_share_a_place,
     hostile_texts_are_kept_as_they_are,
+    a_call_that_a_substitute_answered_did_not_fail,
 }
 
 fn file(name: &str) -> PathBuf {

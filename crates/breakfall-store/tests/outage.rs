@@ -260,6 +260,50 @@ async fn a_file_that_is_no_database_is_left_as_it_is() {
     fs::remove_dir_all(directory).unwrap();
 }
 
+#[tokio::test]
+async fn a_file_that_is_taken_away_is_made_anew() {
+    let directory = directory("taken");
+    let file = directory.join("breakfall.db");
+    let keeper = keeper(file.to_str().unwrap());
+    let guard = guard(&keeper);
+    fail(&guard, 0).await;
+    until(|| keeper.keeping().written == 1).await;
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{suffix}", file.display()));
+    }
+    fail(&guard, 1).await;
+    keeper.end();
+    assert_eq!(counted(file.to_str().unwrap()).await, (1, 0));
+    fs::remove_dir_all(directory).unwrap();
+}
+
+#[tokio::test]
+async fn a_postgres_that_stalls_keeps_no_process_from_ending() {
+    let Some(postgres) = Postgres::start().await else { return };
+    let place = postgres.database("stalls").await;
+    let first = keeper(&place);
+    fail(&guard(&first), 0).await;
+    first.end();
+    let mut locked = sqlx::PgConnection::connect(&place).await.unwrap();
+    let mut holding = locked.begin().await.unwrap();
+    let lock = "LOCK TABLE _sqlx_migrations, batches, breakers IN ACCESS EXCLUSIVE MODE";
+    sqlx::query(lock).execute(&mut *holding).await.unwrap();
+    let keeper = keeper(&place);
+    fail(&guard(&keeper), 1).await;
+    let ending = tokio::task::spawn_blocking({
+        let keeper = Arc::clone(&keeper);
+        move || keeper.end()
+    });
+    // Long before a person would kill it.
+    tokio::time::timeout(Duration::from_mins(1), ending).await.unwrap().unwrap();
+    holding.rollback().await.unwrap();
+    // It waits on the disk for whoever comes next.
+    let next = self::keeper(&place);
+    until(|| next.keeping().written == 1).await;
+    next.end();
+    assert_eq!(counted(&place).await, (2, 0));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_postgres_that_is_killed_under_load_costs_no_call_and_keeps_no_record_twice() {
     const NODES: u64 = 3;

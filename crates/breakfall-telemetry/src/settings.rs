@@ -99,7 +99,11 @@ impl Settings {
         if traces.is_none() && metrics.is_none() {
             return Ok(None);
         }
-        let millis = |name: &str| variable(name)?.parse().ok().map(Duration::from_millis);
+        let millis = |name: &str| {
+            let given = variable(name)?.parse().ok().map(Duration::from_millis);
+            // Nought would be without end.
+            given.filter(|given| !given.is_zero())
+        };
         Ok(Some(Self {
             traces,
             metrics,

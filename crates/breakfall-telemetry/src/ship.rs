@@ -101,7 +101,8 @@ impl Shipper {
             let pause = match refused.later {
                 Later::Never => return None,
                 Later::Perhaps => drawn(wait),
-                Later::After(asked) => asked.min(LONGEST),
+                // "At once" is not meant for ever.
+                Later::After(asked) => asked.clamp(AGAIN, LONGEST),
             };
             if *self.ending.borrow() || Instant::now() + pause > until {
                 return None;

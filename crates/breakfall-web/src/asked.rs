@@ -6,7 +6,7 @@ use breakfall_store::{Sort, State, Wanted};
 pub(crate) const PAGE: u32 = 50;
 
 /// The longest value that is looked at.
-const LONGEST: usize = 512;
+const LONGEST: usize = 1024;
 
 /// The pairs of a query, as they are written.
 pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -15,7 +15,8 @@ pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// A value without its escapes. What is none stays as it is.
 pub(crate) fn decoded(value: &str) -> String {
-    let value = &value[..value.floor_char_boundary(LONGEST)];
+    // An escaped letter takes up to twelve.
+    let value = &value[..value.floor_char_boundary(12 * LONGEST)];
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();
     while let [first, after @ ..] = rest {
@@ -35,7 +36,9 @@ pub(crate) fn decoded(value: &str) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    // As the store keeps it: no database takes every letter.
+    let text = String::from_utf8_lossy(&bytes).replace('\0', "\u{fffd}");
+    text[..text.floor_char_boundary(LONGEST)].to_owned()
 }
 
 /// A value as it stands in an address.

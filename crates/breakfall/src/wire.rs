@@ -71,19 +71,26 @@ fn object_text(arguments: &str) -> Cow<'_, str> {
     }
 }
 
-/// The schema of a tool's arguments; providers want it to be that of an object.
+/// The schema of a tool's arguments. Providers want it to be that of an object with properties, and
+/// refuse one that is put together from others: of those the model is told the properties, and what
+/// they demand is checked when it calls.
 fn schema(spec: &ToolSpec) -> Value {
-    match &spec.input_schema {
-        Value::Object(fields) if fields.get("type") == Some(&json!("object")) => {
-            spec.input_schema.clone()
+    let mut fields = spec.input_schema.as_object().cloned().unwrap_or_default();
+    fields.insert("type".to_owned(), json!("object"));
+    let mut properties = match fields.remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    for key in ["anyOf", "oneOf", "allOf"] {
+        let Some(Value::Array(parts)) = fields.remove(key) else { continue };
+        for (name, property) in
+            parts.iter().filter_map(|part| part["properties"].as_object()).flatten()
+        {
+            properties.entry(name).or_insert_with(|| property.clone());
         }
-        Value::Object(fields) => {
-            let mut fields = fields.clone();
-            fields.insert("type".to_owned(), json!("object"));
-            Value::Object(fields)
-        }
-        _ => json!({ "type": "object" }),
     }
+    fields.insert("properties".to_owned(), Value::Object(properties));
+    Value::Object(fields)
 }
 
 /// The list under `key`; empty where there is none.

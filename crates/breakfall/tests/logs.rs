@@ -196,3 +196,27 @@ async fn an_abandoned_call_is_warned_of() {
     let lines = lines.0.lock().unwrap();
     assert_line(lines.last().unwrap(), Level::WARN, &[("message", "Tool call abandoned")]);
 }
+
+/// A subscriber that cannot write.
+struct Broken;
+
+impl<S: Subscriber> Layer<S> for Broken {
+    fn on_event(&self, _: &tracing::Event<'_>, _: Context<'_, S>) {
+        panic!("the log is full");
+    }
+}
+
+#[test]
+fn a_log_that_panics_costs_no_call_its_answer() {
+    with_default(tracing_subscriber::registry().with(Broken), || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let guard = Guard::builder()
+            .tool(breakfall_test::Script::new("fails").fails(FailureKind::NotFound).tool())
+            .build()
+            .unwrap();
+        let reply = runtime.block_on(guard.handle(Call::new("1", "fails", "{}")));
+        assert_eq!((reply.id.as_str(), reply.kind()), ("1", Some(FailureKind::NotFound)));
+        let none = runtime.block_on(guard.handle(Call::new("2", "nothing", "{}")));
+        assert_eq!(none.kind(), Some(FailureKind::UnknownTool));
+    });
+}

@@ -173,3 +173,46 @@ async fn each_reply_is_told_of_when_it_is_there_and_a_recovered_call_is_recorded
     let samples = guard.journal().samples();
     assert_eq!(samples[0].repairs, ["the call was found in the model's text"]);
 }
+
+fn spec(schema: Value, description: &str) -> breakfall::ToolSpec {
+    let tool = Script::new("echo").tool();
+    breakfall::ToolSpec {
+        input_schema: schema,
+        description: description.to_owned(),
+        ..tool.spec().clone()
+    }
+}
+
+#[test]
+fn schemas_are_written_as_providers_take_them() {
+    let text = json!({ "type": "string" });
+    for (schema, expected) in [
+        (json!({ "type": "object" }), json!({ "type": "object", "properties": {} })),
+        (json!(true), json!({ "type": "object", "properties": {} })),
+        (
+            json!({ "properties": { "a": text }, "required": ["a"] }),
+            json!({ "type": "object", "properties": { "a": text }, "required": ["a"] }),
+        ),
+        (
+            json!({ "type": "object", "properties": { "a": text },
+                    "anyOf": [{ "required": ["a"] }, { "properties": { "a": {}, "b": text } }],
+                    "oneOf": [{ "properties": { "c": text } }], "allOf": [] }),
+            json!({ "type": "object", "properties": { "a": text, "b": text, "c": text } }),
+        ),
+    ] {
+        let spec = spec(schema, "");
+        assert_eq!(openai::tool(&spec)["function"]["parameters"], expected);
+        assert_eq!(openai::response_tool(&spec)["parameters"], expected);
+        assert_eq!(anthropic::tool(&spec)["input_schema"], expected);
+    }
+}
+
+#[test]
+fn descriptions_that_openai_does_not_take_are_cut() {
+    let long = "ü".repeat(2_000);
+    let cut = format!("{}…", "ü".repeat(1_023));
+    let spec = spec(json!({}), &long);
+    assert_eq!(openai::tool(&spec)["function"]["description"], cut);
+    assert_eq!(openai::response_tool(&spec)["description"], cut);
+    assert_eq!(anthropic::tool(&spec)["description"], long);
+}

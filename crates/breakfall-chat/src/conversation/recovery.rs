@@ -26,6 +26,7 @@ impl Recovered {
             tools.iter().find(|spec| spec.name == name || wire::name(&spec.name) == name)
         };
         let is_tool = |name: &str| spec(name).is_some();
+        recovered.not_run = wire::hidden::attempts(&answer.text, &is_tool);
         let mut hidden = wire::hidden::calls(&answer.text, &is_tool);
         if hidden.is_empty() && answer.text.trim().is_empty() {
             hidden = wire::hidden::calls(&answer.reasoning, &is_tool);

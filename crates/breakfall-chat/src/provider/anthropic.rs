@@ -62,12 +62,19 @@ fn messages(history: &[Message]) -> Value {
 
 fn assistant(said: &Said) -> Vec<Value> {
     let mut blocks = Vec::new();
+    let mut words = said.text.as_str();
     if said.shape == Some(Shape::Anthropic) {
-        blocks.extend(said.kept.iter().cloned());
+        // Between thoughts stands what was said there: it is not said again.
+        let is_text = |block: &&Value| text(block, "type") == "text";
+        let between: String =
+            said.kept.iter().filter(is_text).map(|block| text(block, "text")).collect();
+        let rest = words.strip_prefix(between.as_str());
+        words = rest.unwrap_or(words);
+        blocks.extend(said.kept.iter().filter(|it| rest.is_some() || !is_text(it)).cloned());
     }
-    if !said.text.trim().is_empty() {
+    if !words.trim().is_empty() {
         // A text that ends in a space is refused where it comes last.
-        blocks.push(json!({ "type": "text", "text": said.text.trim_end() }));
+        blocks.push(json!({ "type": "text", "text": words.trim_end() }));
     }
     let made = said.calls.iter().map(|call| anthropic::made(&call.id, &call.tool, &call.arguments));
     blocks.extend(made);
@@ -138,6 +145,8 @@ impl Assembly for Assembled {
         }
         self.counted(answer.get("usage"));
         self.ends(text(answer, "stop_reason"));
+        // What came in one piece came to its end, whether it says so or not.
+        self.finish.get_or_insert(Finish::Done);
         Ok(())
     }
 
@@ -154,12 +163,17 @@ impl Assembly for Assembled {
         let mut content = Vec::new();
         for Block { mut begun, text: words, signature, .. } in std::mem::take(&mut self.blocks) {
             match text(&begun, "type") {
-                "text" => answer.text.push_str(&words),
+                "text" => {
+                    answer.text.push_str(&words);
+                    if !words.trim().is_empty() {
+                        answer.kept.push(json!({ "type": "text", "text": words }));
+                    }
+                }
                 "tool_use" => {
                     if !words.is_empty() {
                         begun["input"] = json!(words);
-                    } else if answer.finish == Finish::Length {
-                        // What was cut off before it began is not without arguments.
+                    } else if self.finish != Some(Finish::Done) && is_empty(&begun["input"]) {
+                        // What may be cut off before it began is not without arguments.
                         begun["input"] = json!("");
                     }
                     content.push(begun);
@@ -177,6 +191,10 @@ impl Assembly for Assembled {
                 _ => {}
             }
         }
+        // Thoughts are taken back only where they stood; words behind the last stand for themselves.
+        let is_thought = |block: &Value| text(block, "type") != "text";
+        let thoughts = answer.kept.iter().rposition(is_thought).map_or(0, |last| last + 1);
+        answer.kept.truncate(thoughts);
         answer.calls = anthropic::calls(&json!({ "content": content })).unwrap_or_default();
         answer
     }
@@ -262,6 +280,10 @@ impl Block {
             _ => {}
         }
     }
+}
+
+fn is_empty(input: &Value) -> bool {
+    input.as_object().is_none_or(Map::is_empty)
 }
 
 fn index(event: &Value) -> u64 {

@@ -44,14 +44,36 @@ fn messages(question: &Question<'_>) -> Value {
     if !question.system.is_empty() {
         messages.push(json!({ "role": "system", "content": question.system }));
     }
-    messages.extend(question.history.iter().map(|message| match message {
-        Message::User { text } | Message::Notice { text } => {
-            json!({ "role": "user", "content": text })
+    for message in question.history {
+        let message = match message {
+            Message::User { text } | Message::Notice { text } => {
+                json!({ "role": "user", "content": text })
+            }
+            Message::Assistant(said) => assistant(said),
+            Message::Reply(reply) => openai::answer(&reply.id, said(&reply.text)),
+        };
+        match messages.last_mut() {
+            Some(last) if goes_on(last, &message) => join(last, &message),
+            _ => messages.push(message),
         }
-        Message::Assistant(said) => assistant(said),
-        Message::Reply(reply) => openai::answer(&reply.id, said(&reply.text)),
-    }));
+    }
     Value::Array(messages)
+}
+
+/// Whether the same side speaks again: the templates of many models want the roles to take turns.
+fn goes_on(last: &Value, next: &Value) -> bool {
+    let role = text(next, "role");
+    // What follows calls are their replies.
+    role == text(last, "role") && role != "tool" && last.get("tool_calls").is_none()
+}
+
+fn join(last: &mut Value, next: &Value) {
+    let words = [text(last, "content"), text(next, "content")];
+    let words: Vec<&str> = words.into_iter().filter(|words| !words.is_empty()).collect();
+    last["content"] = json!(words.join("\n\n"));
+    if let Some(calls) = next.get("tool_calls") {
+        last["tool_calls"] = calls.clone();
+    }
 }
 
 fn assistant(said: &Said) -> Value {
@@ -103,7 +125,8 @@ impl Assembly for Assembled {
         let Some(choice) = event.get("choices").and_then(|choices| choices.get(0)) else {
             return Ok(());
         };
-        let message = choice.get("delta").or(choice.get("message")).unwrap_or(&Value::Null);
+        let part = |key: &str| choice.get(key).filter(|part| part.is_object());
+        let message = part("delta").or(part("message")).unwrap_or(&Value::Null);
         self.take_words(message, hear);
         self.take_calls(message, hear)?;
         self.finish = match choice.get("finish_reason").and_then(Value::as_str) {
@@ -181,8 +204,13 @@ impl Assembled {
         let older = message.get("function_call").filter(|call| call.is_object());
         let older = older.map(|function| json!({ "index": 0, "function": function }));
         let listed = message.get("tool_calls").and_then(Value::as_array);
-        for call in listed.into_iter().flatten().chain(&older) {
-            let at = self.place(call);
+        let listed = listed.map_or(&[][..], Vec::as_slice);
+        // Some send the one call in both forms.
+        let older = older.filter(|_| listed.is_empty());
+        let mut taken = Vec::new();
+        for call in listed.iter().chain(&older) {
+            let at = self.place(call, &taken);
+            taken.push(at);
             if at >= MOST_CALLS {
                 let detail = format!("more than {MOST_CALLS} calls");
                 return Err(ModelError::new(ModelErrorKind::TooLarge, detail));
@@ -211,8 +239,9 @@ impl Assembled {
         Ok(())
     }
 
-    /// Which call a piece belongs to. Some servers give every call the number 0, and some none.
-    fn place(&mut self, call: &Value) -> usize {
+    /// Which call a piece belongs to. Some servers give every call the number 0, and some none: what
+    /// begins in one list with `taken` ones is another than they.
+    fn place(&mut self, call: &Value, taken: &[usize]) -> usize {
         let index = call.get("index").and_then(Value::as_u64);
         let id = id(call);
         let name = call.get("function").map_or("", |function| text(function, "name"));
@@ -222,10 +251,12 @@ impl Assembled {
         });
         let is_new = known.and_then(|at| self.calls.get(at)).is_none_or(|piece| {
             let other_id = !id.is_empty() && !piece.id.is_empty() && id != piece.id;
-            // One that begins again when it is complete is another.
-            let begins = id.is_empty() && index.is_none() && !name.is_empty();
+            // One that begins again when it is complete is another; one with an id says whose it is.
+            let begins = id.is_empty() && !name.is_empty();
+            let has_no_number = piece.id.is_empty() || index.is_none();
             let is_whole = || serde_json::from_str::<Value>(&piece.arguments).is_ok();
-            other_id || (begins && is_whole())
+            let is_beside = !name.is_empty() && known.is_some_and(|at| taken.contains(&at));
+            other_id || is_beside || (begins && has_no_number && is_whole())
         });
         if is_new {
             self.calls.push(Piece { index, ..Piece::default() });

@@ -30,7 +30,6 @@ const CODES: &[(&str, ModelErrorKind)] = &[
     ("context_length_exceeded", ModelErrorKind::ContextTooLong),
     ("exceed_context_size_error", ModelErrorKind::ContextTooLong),
     ("request_too_large", ModelErrorKind::ContextTooLong),
-    ("string_above_max_length", ModelErrorKind::ContextTooLong),
     ("content_filter", ModelErrorKind::Refused),
     ("content_policy_violation", ModelErrorKind::Refused),
     ("invalid_prompt", ModelErrorKind::Refused),
@@ -93,6 +92,9 @@ fn of(status: Option<u16>, value: &Value, body: &str) -> ModelError {
             .find(|said| !said.is_empty())
             .unwrap_or_default(),
     };
+    // Proxies that began to stream tell the status of the provider behind them.
+    let told = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    let status = status.or(told.filter(|code| (400..600).contains(code)));
     let codes = [text(error, "code"), text(error, "type")];
     let by_code = codes.iter().find_map(|code| listed(CODES, |known| known == *code));
     let kind = by_code.unwrap_or_else(|| by_status(status, said));
@@ -202,6 +204,14 @@ mod tests {
         ] {
             assert_eq!(of(Some(status), &body, "").kind, kind, "{status} {body}");
         }
+        for (code, kind) in
+            [(401, K::BadKey), (402, K::NoCredit), (400, K::BadRequest), (502, K::ProviderFailed)]
+        {
+            let told = within(&json!({ "error": { "code": code, "message": "no" } }));
+            assert_eq!((told.kind, told.status), (kind, Some(code)), "a number in the stream");
+        }
+        let limit = json!({ "error": { "code": "string_above_max_length" } });
+        assert_eq!(of(Some(400), &limit, "").kind, K::BadRequest);
         let within = within(&error("overloaded_error", "Overloaded"));
         assert_eq!((within.kind, &*within.detail), (K::Overloaded, "Overloaded"));
     }

@@ -72,10 +72,30 @@ pub(super) struct Assembled {
 
 /// A call as far as it came.
 struct Piece {
-    index: u64,
+    /// Its number among the items, where the server counts them.
+    index: Option<u64>,
     item: Value,
     /// What came of its arguments in pieces.
     arguments: String,
+    /// Whether its item came to its end.
+    is_whole: bool,
+    /// Where it stands in the output at the end.
+    place: Option<usize>,
+}
+
+impl Piece {
+    /// Whether an item of the stream is this one. Ids tell calls apart, numbers only where there are
+    /// none: some servers count nothing, some count otherwise at the end.
+    fn is(&self, index: Option<u64>, item: &Value, ends: bool) -> bool {
+        let (mine, other) = (text(&self.item, "call_id"), text(item, "call_id"));
+        let both_count = index.is_some() && self.index.is_some();
+        let has_same_number = both_count && index == self.index;
+        let has_same_id = !other.is_empty() && mine == other;
+        let may_be =
+            if self.is_whole { ends && has_same_number } else { !both_count || has_same_number };
+        let lacks_an_id = mine.is_empty() || other.is_empty();
+        may_be && (has_same_id || (lacks_an_id && (has_same_number || (ends && !both_count))))
+    }
 }
 
 impl Assembly for Assembled {
@@ -84,7 +104,7 @@ impl Assembly for Assembled {
         event: &Value,
         hear: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(), ModelError> {
-        let index = event.get("output_index").and_then(Value::as_u64).unwrap_or_default();
+        let index = event.get("output_index").and_then(Value::as_u64);
         let delta = || text(event, "delta").to_owned();
         match text(event, "type") {
             "error" => return Err(refusal::within(event)),
@@ -96,21 +116,12 @@ impl Assembly for Assembled {
                 self.reasoning.push_str(text(event, "delta"));
                 hear(Delta::Reasoning(delta()));
             }
-            "response.output_item.added" | "response.output_item.done" => {
-                if let Some(item) = event.get("item") {
-                    self.has(index, item, hear)?;
+            kind @ ("response.output_item.added" | "response.output_item.done") => {
+                if let Some(item) = event.get("item").filter(|item| is_call(item)) {
+                    self.has(index, item, kind.ends_with("done"), hear)?;
                 }
             }
-            "response.function_call_arguments.delta" => {
-                let mut known = self.calls.iter_mut().enumerate().rev();
-                let known = known.find(|(_, call)| call.index == index);
-                if let Some((at, call)) = known {
-                    let arguments = delta();
-                    call.arguments.push_str(&arguments);
-                    let tool = text(&call.item, "name").to_owned();
-                    hear(Delta::Call { index: at, tool, arguments });
-                }
-            }
+            "response.function_call_arguments.delta" => self.grows(index, event, hear),
             "response.completed" | "response.incomplete" | "response.done" => {
                 let response = event.get("response").unwrap_or(event);
                 self.ends(response, hear)?;
@@ -168,31 +179,74 @@ impl Assembled {
         }
     }
 
-    /// Takes an item as it begins, and again when it is whole.
+    /// Takes a call as it begins, and again when it is whole.
     fn has(
         &mut self,
-        index: u64,
+        index: Option<u64>,
         item: &Value,
+        ends: bool,
         hear: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(), ModelError> {
-        if !matches!(text(item, "type"), "function_call" | "custom_tool_call") {
-            return Ok(());
+        match self.calls.iter_mut().rfind(|known| known.is(index, item, ends)) {
+            Some(known) => {
+                known.item = item.clone();
+                known.is_whole = ends;
+                Ok(())
+            }
+            None => self.begins(index, item, ends, hear),
         }
-        let id = text(item, "call_id");
-        let known = self.calls.iter_mut().find(|known| {
-            known.index == index || (!id.is_empty() && text(&known.item, "call_id") == id)
-        });
-        if let Some(known) = known {
-            known.item = item.clone();
-            return Ok(());
-        }
+    }
+
+    fn begins(
+        &mut self,
+        index: Option<u64>,
+        item: &Value,
+        is_whole: bool,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
         if self.calls.len() >= MOST_ITEMS {
             return Err(ModelError::new(ModelErrorKind::TooLarge, "too many calls"));
         }
         let (tool, arguments) = (text(item, "name"), text(item, "arguments"));
         let at = self.calls.len();
         hear(Delta::Call { index: at, tool: tool.to_owned(), arguments: arguments.to_owned() });
-        self.calls.push(Piece { index, item: item.clone(), arguments: String::new() });
+        let (item, arguments) = (item.clone(), String::new());
+        self.calls.push(Piece { index, item, arguments, is_whole, place: None });
+        Ok(())
+    }
+
+    /// More of the arguments of a call: of that number, of that id, else of the newest.
+    fn grows(&mut self, index: Option<u64>, event: &Value, hear: &mut (dyn FnMut(Delta) + Send)) {
+        let item = text(event, "item_id");
+        let of = |is: &dyn Fn(&Piece) -> bool| self.calls.iter().rposition(is);
+        let known = of(&|call| index.is_some() && call.index == index)
+            .or_else(|| of(&|call| !item.is_empty() && text(&call.item, "id") == item))
+            .or_else(|| of(&|call| index.is_none() || call.index.is_none()));
+        if let Some((at, call)) = known.and_then(|at| Some((at, self.calls.get_mut(at)?))) {
+            let arguments = text(event, "delta").to_owned();
+            call.arguments.push_str(&arguments);
+            let tool = text(&call.item, "name").to_owned();
+            hear(Delta::Call { index: at, tool, arguments });
+        }
+    }
+
+    /// Takes a call of the whole output: one that was heard of already, each only once.
+    fn ends_with(
+        &mut self,
+        place: usize,
+        item: &Value,
+        hear: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), ModelError> {
+        let id = text(item, "call_id");
+        let mut left = self.calls.iter_mut().filter(|call| call.place.is_none());
+        match left.find(|call| text(&call.item, "call_id") == id) {
+            Some(known) => known.item = item.clone(),
+            None => self.begins(None, item, true, hear)?,
+        }
+        let taken = self.calls.iter_mut().find(|call| call.place.is_none() && call.item == *item);
+        if let Some(taken) = taken {
+            taken.place = Some(place);
+        }
         Ok(())
     }
 
@@ -215,8 +269,10 @@ impl Assembled {
         });
         let items = response.get("output").and_then(Value::as_array);
         let said_nothing = self.text.is_empty();
-        for (index, item) in (0..).zip(items.into_iter().flatten()) {
-            self.has(index, item, hear)?;
+        for (place, item) in items.into_iter().flatten().enumerate() {
+            if is_call(item) {
+                self.ends_with(place, item, hear)?;
+            }
             // Words that did not come in pieces.
             for part in item.get("content").and_then(Value::as_array).into_iter().flatten() {
                 if said_nothing && text(item, "type") == "message" {
@@ -224,6 +280,11 @@ impl Assembled {
                 }
             }
         }
+        self.calls.sort_by_key(|call| call.place.unwrap_or(usize::MAX));
         Ok(())
     }
+}
+
+fn is_call(item: &Value) -> bool {
+    matches!(text(item, "type"), "function_call" | "custom_tool_call")
 }

@@ -161,8 +161,9 @@ fn bounded(response: reqwest::Response, bounds: Bounds, pending: Arc<AtomicUsize
             if ended {
                 return None;
             }
-            let piece = match tokio::time::timeout(bounds.silence, response.chunk()).await {
-                Err(_) => Err(Broken::Silent(bounds.silence)),
+            let patience = if taken == 0 { bounds.beginning } else { bounds.silence };
+            let piece = match tokio::time::timeout(patience, response.chunk()).await {
+                Err(_) => Err(Broken::Silent(patience)),
                 Ok(Err(error)) => Err(Broken::Lost(innermost(&error))),
                 Ok(Ok(None)) => return None,
                 Ok(Ok(Some(bytes))) => Ok(bytes),
@@ -199,7 +200,10 @@ pub(super) fn silent(silence: Duration) -> ModelError {
 
 /// A request that got no response.
 pub(super) fn unsent(error: &reqwest::Error) -> ModelError {
-    let kind = if error.is_connect() || error.is_builder() {
+    let kind = if error.is_builder() {
+        // A key or an address that cannot be sent: nobody was asked.
+        ModelErrorKind::BadRequest
+    } else if error.is_connect() {
         ModelErrorKind::Unreachable
     } else if error.is_timeout() {
         ModelErrorKind::TimedOut

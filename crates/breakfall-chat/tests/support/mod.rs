@@ -61,7 +61,7 @@ impl Server {
     }
 
     pub(crate) fn provider(&self, shape: Shape, silence: Duration) -> Provider {
-        let bounds = Bounds { silence, ..Bounds::default() };
+        let bounds = Bounds { beginning: silence, silence, ..Bounds::default() };
         let provider = Provider::new(shape, &self.address, "a-model").unwrap();
         provider.bounds(bounds).unwrap().key("not-a-real-key", "A_KEY")
     }

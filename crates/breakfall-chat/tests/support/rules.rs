@@ -76,6 +76,9 @@ impl Open {
 fn chat(messages: &[Value]) -> Verdict {
     let mut open = Open::default();
     for (index, message) in messages.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &messages[before]["role"]);
+        let is_again = before == Some(&message["role"]) && message["role"] != "tool";
+        ensure(!is_again, "roles that do not take turns")?;
         match message["role"].as_str() {
             Some("system") => {
                 ensure(index == 0, "a system message that is not the first")?;

@@ -29,7 +29,7 @@ pub(super) async fn play() -> Result<(), Failed> {
     let session = session(&folder.path)?;
     session.tools().await;
     let _ = session.guard().toolbox().pause("old_search");
-    let mut screen = Screen::new();
+    let mut screen = Screen::new(breakfall::Redactor::default());
     screen.show("A model by script, real tools. Each kind of failure, and the chat goes on.\n");
     let tools = Arc::new(Servants::new(Arc::clone(&session)));
     let conversation = Conversation::of(Arc::new(script()), tools).named("demo");
@@ -197,8 +197,11 @@ struct Folder {
 
 impl Folder {
     fn new() -> std::io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("breakfall-demo-{}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+        let name = format!("breakfall-demo-{}-{now}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // One that is there already is somebody else's.
+        std::fs::create_dir(&path)?;
         let folder = Self { path };
         std::fs::write(folder.path.join("notes.md"), "- [ ] buy milk\n- [x] call the bank\n")?;
         Ok(folder)

@@ -54,6 +54,8 @@ fn newest(folder: &Path) -> Result<PathBuf, Failed> {
     let changed = |file: &PathBuf| file.metadata().and_then(|it| it.modified()).ok();
     files
         .filter(|file| file.extension().is_some_and(|end| end == "jsonl"))
+        // In one that is empty nothing was said.
+        .filter(|file| file.metadata().is_ok_and(|it| it.len() > 0))
         .max_by_key(changed)
         .ok_or_else(|| Failed::new("no conversation was saved yet"))
 }

@@ -30,13 +30,14 @@ enum Line {
 }
 
 impl Screen {
-    pub(super) fn new() -> Self {
+    /// A screen on which these secrets are not shown.
+    pub(super) fn new(redactor: Redactor) -> Self {
         let terminal = Terminal::stdout();
         Self {
             terminal,
             has_person: terminal.is_one && std::io::stdin().is_terminal(),
             line: Line::Nothing,
-            redactor: Redactor::default(),
+            redactor,
         }
     }
 
@@ -93,7 +94,9 @@ impl Screen {
             }
             Event::ToolStart(call) => {
                 let SavedCall { tool, arguments, .. } = (*call).into();
-                self.quiet(&format!("→ {tool} {}", cut(&one_line(&arguments), ARGUMENTS)));
+                // Half a secret is not known as one.
+                let arguments = one_line(&self.redactor.redact(&arguments));
+                self.quiet(&format!("→ {tool} {}", cut(&arguments, ARGUMENTS)));
             }
             Event::ToolReply(reply) if matches!(reply.report(), Report::Output(_)) => {
                 if let Some(by) = reply.substitute() {

@@ -23,11 +23,12 @@ impl Tools for Servants {
     fn callable(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
         Box::pin(async {
             // A server that is gone is waited for once, not before every question.
-            if self.settled.swap(true, Ordering::Relaxed) {
-                self.session.guard().toolbox().callable()
-            } else {
-                self.session.tools().await
+            if self.settled.load(Ordering::Relaxed) {
+                return self.session.guard().toolbox().callable();
             }
+            let tools = self.session.tools().await;
+            self.settled.store(true, Ordering::Relaxed);
+            tools
         })
     }
 

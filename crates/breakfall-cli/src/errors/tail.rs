@@ -44,7 +44,7 @@ impl TailArgs {
             match self.reading.place.open(&config).await? {
                 Found::Store(store) => break store,
                 Found::Nothing(place) if !was_told => {
-                    eprint!("{}\nWaiting for it; Ctrl-C ends.\n", nothing_yet(&place));
+                    tell!("{}\nWaiting for it; Ctrl-C ends.", nothing_yet(&place));
                     was_told = true;
                     // Whatever is kept from now on is new.
                     since = since.or(Some(now));
@@ -53,11 +53,22 @@ impl TailArgs {
             }
         };
         if !was_told && terminal.is_one {
-            eprintln!("Following what fails; Ctrl-C ends.");
+            tell!("Following what fails; Ctrl-C ends.");
         }
         let mut tail = store.tail(since, now).await.map_err(|error| unreadable(&error))?;
+        let mut is_away = false;
         loop {
-            let samples = tail.next().await.map_err(|error| unreadable(&error))?;
+            let samples = match tail.next().await {
+                Ok(samples) => samples,
+                // A database that is started anew is back soon.
+                Err(error) => {
+                    if !std::mem::replace(&mut is_away, true) {
+                        tell!("{}Trying again; Ctrl-C ends.", unreadable(&error));
+                    }
+                    Vec::new()
+                }
+            };
+            is_away &= samples.is_empty();
             let mut out = std::io::stdout().lock();
             for sample in samples.iter().filter(|sample| self.is_meant(sample)) {
                 let text = if self.reading.json {

@@ -12,6 +12,7 @@ use super::group::{Group, Recovery, State};
 use crate::backend::on;
 use crate::batch::HOUR;
 use crate::error::Error;
+use crate::row::plain;
 
 /// How many hours a sparkline shows.
 const SPARKLINE: i64 = 24;
@@ -235,6 +236,7 @@ impl Store {
     /// The groups that a reference, a fingerprint or the beginning of one names, with the counts of
     /// the last seven days.
     pub async fn named(&self, name: &str, now: i64) -> Result<Vec<Group>, Error> {
+        let name = &plain(name);
         let named = self.by_name(NAMED, name, now).await?;
         // Nothing that could mean more than itself gets into the pattern.
         let is_beginning =

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::{Sample, SampleRow, Store, sample};
 use crate::backend::on;
 use crate::batch::MINUTE;
+use crate::calendar::now;
 use crate::error::Error;
 
 /// How long a call may take and still be seen.
@@ -47,7 +48,8 @@ impl Tail {
                 .await
                 .map_err(Error::of("reading what failed"))?);
             samples.extend(row.map(sample));
-            self.from = self.from.max(key.0);
+            // A clock that is ahead must not hide what comes after it.
+            self.from = self.from.max(key.0.min(now()));
             self.seen.insert(key);
         }
         let first = (self.from - LOOKBACK, Vec::new());

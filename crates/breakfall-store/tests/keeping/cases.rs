@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use breakfall::{BreakerRules, Call, FailureKind, GateRules, Guard, Policy, Record, Sink};
+use breakfall::{
+    BreakerRules, Call, FailureKind, Fallback, GateRules, Guard, Policy, Record, Sink,
+};
 use breakfall_store::{Group, Keep, Keeper, State, Store};
 use breakfall_test::{Recorder, Script};
 
@@ -188,8 +190,10 @@ pub(crate) async fn what_is_old_is_deleted_and_what_is_counted_stays(place: Stri
     // A keeper sweeps when it has written the first time: the second one finds what is old.
     let again = self::keeper(&place);
     again.take(&record_of("works").await);
+    while !store.samples(&group, 10).await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     again.end();
-    assert_eq!(store.samples(&group, 10).await.unwrap().len(), 0);
     let group = all(&store).await.remove(0);
     assert_eq!((group.all, group.count), (1, 1));
     let keep = Keep {
@@ -199,8 +203,10 @@ pub(crate) async fn what_is_old_is_deleted_and_what_is_counted_stays(place: Stri
     };
     let third = Store::keeper(&place, "here", keep).unwrap();
     third.take(&record_of("works").await);
+    while !all(&store).await.is_empty() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     third.end();
-    assert_eq!(all(&store).await.len(), 0);
     assert_eq!(store.tools(0).await.unwrap().len(), 1);
     store.close().await;
 }
@@ -279,5 +285,27 @@ pub(crate) async fn hostile_texts_are_kept_as_they_are(place: String) {
     assert_eq!(all(&store).await.iter().map(|group| group.count).sum::<u64>(), 10);
     assert_eq!(store.run("'; DROP TABLE groups; --", 10).await.unwrap().len(), 2);
     assert_eq!(store.run("\u{fffd}", 10).await.unwrap().len(), 2);
+    assert_eq!(store.run("\0", 10).await.unwrap().len(), 2);
+    assert_eq!(store.named("\0", now()).await.unwrap().len(), 0);
+    store.close().await;
+}
+
+pub(crate) async fn a_call_that_a_substitute_answered_did_not_fail(place: String) {
+    let keeper = keeper(&place);
+    let guard = Guard::builder()
+        .tool(Script::new("down").fails(FailureKind::NotFound).tool())
+        .fallback(
+            "down",
+            Fallback::value(serde_json::json!("from the cache")).on([FailureKind::NotFound]),
+        )
+        .sink(Arc::clone(&keeper) as Arc<dyn Sink>)
+        .build()
+        .unwrap();
+    guard.handle(Call::new("1", "down", "{}").in_run("a")).await;
+    keeper.end();
+    let store = Store::open(&place).await.unwrap();
+    let tools = store.tools(0).await.unwrap();
+    assert_eq!((tools[0].failed, tools[0].substituted, tools[0].kinds.len()), (0, 1, 0));
+    assert_eq!(all(&store).await[0].recovery.by_fallback, 1);
     store.close().await;
 }

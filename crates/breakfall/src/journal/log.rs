@@ -1,9 +1,16 @@
 //! Logs: constant messages, facts as fields, each failure once. Free when nobody listens.
 
-use crate::attempt::Trail;
+use crate::attempt::{Trail, panics};
 use crate::failure::Gravity;
 use crate::redact::bounded;
 use crate::{Call, FailureReport, Reply, Report, ToolSpec, Turned, Whose};
+
+/// Logs. A subscriber that cannot write must not cost a call its answer.
+macro_rules! log {
+    ($level:ident, $($what:tt)*) => {{
+        let _ = panics::catch(|| tracing::$level!($($what)*));
+    }};
+}
 
 /// How many bytes of a tool's name a log line shows.
 const NAME: usize = 128;
@@ -12,14 +19,14 @@ const NAME: usize = 128;
 const SHOWN: usize = 200;
 
 pub(super) fn starts(call: &Call) {
-    tracing::info!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Executing tool");
+    log!(info, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Executing tool");
 }
 
 pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
     match report {
         Report::Output(output) => {
             let failed_items = output.problems.len();
-            tracing::info!(
+            log!(info,
                 tool_name = bounded(&call.tool, NAME),
                 call_id = %call.id,
                 result_length = output.bytes,
@@ -37,7 +44,7 @@ pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
 }
 
 fn unavailable(call: &Call, failure: &FailureReport) {
-    tracing::warn!(
+    log!(warn,
         tool_name = bounded(&call.tool, NAME),
         call_id = %call.id,
         kind = failure.kind.name(),
@@ -50,7 +57,7 @@ fn unavailable(call: &Call, failure: &FailureReport) {
 fn failed(call: &Call, failure: &FailureReport, fault: Option<&str>) {
     let (end, _) =
         failure.message.char_indices().nth(SHOWN).unwrap_or((failure.message.len(), ' '));
-    tracing::error!(
+    log!(error,
         tool_name = bounded(&call.tool, NAME),
         call_id = %call.id,
         kind = failure.kind.name(),
@@ -67,7 +74,7 @@ fn failed(call: &Call, failure: &FailureReport, fault: Option<&str>) {
 }
 
 pub(super) fn abandoned(call: &Call) {
-    tracing::warn!(tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
+    log!(warn, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
 }
 
 /// Calls are held back for a while, or let through again.
@@ -78,7 +85,7 @@ pub(crate) fn breaker_turned(spec: &ToolSpec, whose: Whose, turned: &Turned) {
     };
     let name = bounded(name, NAME);
     match turned {
-        Turned::Opened(trip) => tracing::warn!(
+        Turned::Opened(trip) => log!(warn,
             name,
             of,
             kind = trip.kind.name(),
@@ -86,20 +93,20 @@ pub(crate) fn breaker_turned(spec: &ToolSpec, whose: Whose, turned: &Turned) {
             open_for = ?trip.open_for,
             "Breaker opened"
         ),
-        Turned::Closed => tracing::info!(name, of, "Breaker closed"),
+        Turned::Closed => log!(info, name, of, "Breaker closed"),
     }
 }
 
 /// A tool that was left behind came to its end.
 pub(crate) fn late_result(tool: &str, id: &str) {
-    tracing::warn!(tool_name = bounded(tool, NAME), call_id = %id, "Late result dropped");
+    log!(warn, tool_name = bounded(tool, NAME), call_id = %id, "Late result dropped");
 }
 
 pub(crate) fn batch_starts(total: usize) {
-    tracing::info!(total, "Processing {total} tool call(s)");
+    log!(info, total, "Processing {total} tool call(s)");
 }
 
 pub(crate) fn batch_done(replies: &[Reply]) {
     let successful = replies.iter().filter(|reply| reply.success()).count();
-    tracing::info!(successful, total = replies.len(), "Tool execution batch completed");
+    log!(info, successful, total = replies.len(), "Tool execution batch completed");
 }

@@ -21,7 +21,7 @@ pub fn calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<Call> {
     if text.len() > LONGEST {
         return Vec::new();
     }
-    let mut found = tagged(text);
+    let mut found: Vec<Call> = tagged(text).into_iter().flat_map(|(_, calls)| calls).collect();
     if found.is_empty() {
         found = whole(text.trim());
     }
@@ -30,22 +30,66 @@ pub fn calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<Call> {
     found
 }
 
-/// Calls in tags, wherever they stand.
-fn tagged(text: &str) -> Vec<Call> {
+/// What stands in tags of calls and is none: the names of tools that do not exist, or the tag where
+/// it cannot be read.
+pub fn attempts(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<String> {
+    if text.len() > LONGEST {
+        return Vec::new();
+    }
+    let fits = |c: &char| !c.is_control() && *c != '`';
+    let mut tried = Vec::new();
+    for (tag, calls) in tagged(text) {
+        if calls.is_empty() {
+            tried.push(tag.to_owned());
+        }
+        let unknown = calls.into_iter().filter(|call| !is_tool(&call.tool));
+        tried.extend(unknown.map(|call| call.tool.chars().filter(fits).take(64).collect()));
+    }
+    tried.truncate(MOST);
+    tried
+}
+
+/// Tags wherever they stand but in a quotation, each with the calls behind it.
+fn tagged(text: &str) -> Vec<(&'static str, Vec<Call>)> {
+    let text = text.trim();
+    // A text that is nothing but a fenced block quotes nothing.
+    let is_fenced = text.starts_with("```") && text.ends_with("```");
+    let mut quotes =
+        Quotes { is_open: false, skips: is_fenced && text.matches("```").count() == 2 };
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(['<', '[']).filter(|_| found.len() < MOST) {
+        let is_quoted = quotes.at(&rest[..at]);
         rest = &rest[at..];
-        if let Some(inner) = BEFORE_JSON.iter().find_map(|tag| rest.strip_prefix(tag)) {
-            found.extend(of_json(inner));
+        let known = BEFORE_JSON.iter().find_map(|tag| Some((*tag, rest.strip_prefix(tag)?)));
+        if is_quoted {
+            // It is spoken of, not made.
+        } else if let Some((tag, inner)) = known {
+            found.push((tag, of_json(inner)));
         } else if let Some(inner) = rest.strip_prefix("<function=") {
-            found.extend(of_function(inner));
+            found.push(("<function=", of_function(inner).into_iter().collect()));
         } else if let Some(inner) = rest.strip_prefix("<invoke name=\"") {
-            found.extend(of_invoke(inner));
+            found.push(("<invoke", of_invoke(inner).into_iter().collect()));
         }
+        quotes.at(&rest[..1]);
         rest = &rest[1..];
     }
     found
+}
+
+/// Whether what comes next is between backticks.
+struct Quotes {
+    is_open: bool,
+    skips: bool,
+}
+
+impl Quotes {
+    fn at(&mut self, passed: &str) -> bool {
+        // A fence or a single backtick: each run of them opens or ends a quotation.
+        let runs = passed.split(|c| c != '`').filter(|run| !run.is_empty()).count();
+        self.is_open ^= runs % 2 == 1;
+        self.is_open && !self.skips
+    }
 }
 
 /// A text that is a call and nothing else, fenced or bare.
@@ -161,6 +205,36 @@ mod tests {
         }
         let text = r#"<function=read_file>{"path": "a.txt"}</function>"#;
         assert_eq!(found(text), [Call::new("", "read_file", r#"{"path": "a.txt"}"#)]);
+    }
+
+    #[test]
+    fn a_call_that_is_quoted_is_none() {
+        let tag = r#"<tool_call>{"name": "read_file", "arguments": {}}</tool_call>"#;
+        for text in [
+            format!("Such a call looks so:\n```\n{tag}\n```\nDo not run it."),
+            format!("Write `{tag}` to call it."),
+            format!("```\n{tag}\n```\nor\n```\n{tag}\n```"),
+        ] {
+            assert_eq!((found(&text), attempts(&text, &|_| true)), (vec![], vec![]), "{text}");
+        }
+        for text in [format!("```\n{tag}\n```"), format!("I use `read_file`.\n{tag}")] {
+            assert_eq!(found(&text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tag_of_which_no_call_came_is_told() {
+        let is_tool = |name: &str| name == "read_file";
+        for (text, expected) in [
+            (r#"<tool_call>{"name": "raed_file", "arguments": {}}</tool_call>"#, "raed_file"),
+            (r#"<tool_call>{"name": "read_file", "arguments": {"#, "<tool_call>"),
+            ("<invoke name=\"a`b\n\"></invoke>", "ab"),
+        ] {
+            assert_eq!(attempts(text, &is_tool), [expected], "{text}");
+        }
+        for text in ["", "[1] a < b", r#"<tool_call>{"name": "read_file", "arguments": {}}"#] {
+            assert_eq!(attempts(text, &is_tool), Vec::<String>::new(), "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::{arguments, is, items, list, name, object_text, schema, text};
 use crate::{Call, Error, RawArguments, Reply, ToolSpec};
 
+/// How many characters a description has at most.
+const LONGEST_DESCRIPTION: usize = 1_024;
+
 /// The calls of an assistant message.
 pub fn calls(message: &Value) -> Result<Vec<Call>, Error> {
     let calls = list(message, "tool_calls", "an OpenAI message")?;
@@ -46,8 +49,17 @@ pub fn made(id: &str, tool: &str, arguments: &str) -> Value {
 /// A tool as the model is told of it.
 pub fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": {
-        "name": name(&spec.name), "description": spec.description, "parameters": schema(spec),
+        "name": name(&spec.name), "description": description(spec), "parameters": schema(spec),
     } })
+}
+
+/// What a tool is for, as long as OpenAI takes it.
+fn description(spec: &ToolSpec) -> String {
+    let said = &spec.description;
+    match said.char_indices().nth(LONGEST_DESCRIPTION) {
+        None => said.clone(),
+        Some(_) => said.chars().take(LONGEST_DESCRIPTION - 1).chain(['…']).collect(),
+    }
 }
 
 /// The calls among the output items of a response.
@@ -84,7 +96,7 @@ pub fn response_made(id: &str, tool: &str, arguments: &str) -> Value {
 
 /// A tool as the model is told of it.
 pub fn response_tool(spec: &ToolSpec) -> Value {
-    json!({ "type": "function", "name": name(&spec.name), "description": spec.description,
+    json!({ "type": "function", "name": name(&spec.name), "description": description(spec),
             "parameters": schema(spec), "strict": false })
 }
 
