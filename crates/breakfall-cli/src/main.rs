@@ -38,6 +38,7 @@ mod terminal;
 mod tools;
 mod wrap;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -113,7 +114,8 @@ fn main() -> ExitCode {
         // The reader of our output had enough.
         Err(failed) if failed.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failed) => {
-            tell!("{}", failed.to_string().trim_end());
+            // Nobody may listen any more.
+            let _ = write!(std::io::stderr(), "{failed}");
             failed.exit()
         }
     }
