@@ -238,12 +238,16 @@ fn postgres() -> Result<(), Failed> {
     debian("postgresql")
 }
 
-/// Installs a package of Debian's.
+/// Installs a package of Debian's. A fresh machine does not know yet which there are.
 fn debian(package: &str) -> Result<(), Failed> {
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        run("apt-get", command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
+    };
     let install = ["install", "--yes", "--quiet", "--no-install-recommends", package];
-    run("apt-get", Command::new("apt-get").args(install)).map_err(|error| {
-        format!("{error}\n\nhint: `apt-get update`, or install {package} yourself")
-    })
+    apt(&install)
+        .or_else(|_| apt(&["update", "--quiet"]).and_then(|()| apt(&install)))
+        .map_err(|error| format!("{error}\n\nhint: install {package} yourself"))
 }
 
 fn there(program: &str, argument: &str) -> bool {
