@@ -13,7 +13,7 @@ use clap::Args;
 use tokio::sync::oneshot;
 
 use crate::failed::Failed;
-use crate::guard::{block_on, told_to_end};
+use crate::guard::{block_on, log_to_stderr, told_to_end};
 use crate::place::Place;
 use crate::settings::Settings;
 
@@ -51,13 +51,7 @@ pub(crate) struct Dashboard {
 impl Dashboard {
     /// Shows the page until the program is told to end.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        tracing_subscriber::fmt()
-            .with_writer(std::io::stderr)
-            .with_ansi(false)
-            // What cannot be logged is not worth a call.
-            .log_internal_errors(false)
-            .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
-            .init();
+        log_to_stderr();
         let local = || SocketAddr::from((Ipv4Addr::LOCALHOST, self.port.unwrap_or(0)));
         let mut opening = Opening::new(self.place.place(&self.settings.config()?)?, token()?);
         opening.address = self.listen.unwrap_or_else(local);

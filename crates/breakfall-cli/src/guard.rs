@@ -71,13 +71,7 @@ impl GuardArgs {
     /// Serves the client that started us on standard input and output, or those that come over
     /// HTTP. A person at a terminal speaks no protocol: then we listen.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        tracing_subscriber::fmt()
-            .with_writer(std::io::stderr)
-            .with_ansi(false)
-            // What cannot be logged is not worth a call.
-            .log_internal_errors(false)
-            .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
-            .init();
+        log_to_stderr();
         let recorder = self.record.as_deref().map(Recorder::new).transpose();
         let recorder = recorder.map_err(stopped)?.map(Arc::new);
         let metrics = self.dashboard.map(|_| Arc::<Metrics>::default());
@@ -271,6 +265,17 @@ pub(crate) async fn told_to_end() {
         _ = terminate.recv() => {}
         _ = tokio::signal::ctrl_c() => {}
     }
+}
+
+/// What a developer should see, where the protocol is not spoken.
+pub(crate) fn log_to_stderr() {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        // What cannot be logged is not worth a call.
+        .log_internal_errors(false)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
+        .init();
 }
 
 pub(crate) fn watchdog() -> Option<Arc<Watchdog>> {
