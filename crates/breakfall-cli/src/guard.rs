@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use breakfall::{Call, Config, Entry, GuardBuilder};
 use breakfall_mcp::{
@@ -24,6 +25,9 @@ pub(crate) const WATCHDOG: &str = "__watchdog";
 
 /// Where the token is that clients must show.
 const TOKEN: &str = "BREAKFALL_TOKEN";
+
+/// How long the end waits for the disk that takes the recording.
+const WRITTEN: Duration = Duration::from_secs(1);
 
 /// Which servers are guarded: those of a file, one command, or the files of this directory.
 #[derive(Args)]
@@ -81,21 +85,14 @@ impl GuardArgs {
         let _page = self.dashboard.zip(metrics.as_ref()).map(beside).transpose()?;
         let by_a_person = std::io::stdin().is_terminal();
         let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        match self.listen.or_else(|| by_a_person.then(free_port)) {
-            Some(address) => self.guarded.listen(address, recorder, metrics),
-            None => {
-                let config = self.guarded.config()?;
-                let servers = Servers { recorder, ..self.guarded.servers(&config)? };
-                let (guard, _kept) = Guarded::guard(&config, &servers)?;
-                let telemetry = Telemetry::start(&config, &servers.servers, metrics)?;
-                let guard = telemetry.watch(guard);
-                let serve =
-                    async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
-                let served = block_on(serve);
-                telemetry.end();
-                served?.map_err(stopped)
-            }
+        let served = match self.listen.or_else(|| by_a_person.then(free_port)) {
+            Some(address) => self.guarded.listen(address, recorder.clone(), metrics),
+            None => self.guarded.serve(recorder.clone(), metrics),
+        };
+        if let Some(recorder) = recorder {
+            recorder.finish(WRITTEN);
         }
+        served
     }
 }
 
@@ -157,6 +154,23 @@ impl Guarded {
             return Err(unusable().because("it has no server that can be reached"));
         }
         Ok(servers.configured(config))
+    }
+
+    /// Serves the client that started us, until it leaves.
+    fn serve(
+        &self,
+        recorder: Option<Arc<Recorder>>,
+        metrics: Option<Arc<Metrics>>,
+    ) -> Result<(), Failed> {
+        let config = self.config()?;
+        let servers = Servers { recorder, ..self.servers(&config)? };
+        let (guard, _kept) = Self::guard(&config, &servers)?;
+        let telemetry = Telemetry::start(&config, &servers.servers, metrics)?;
+        let guard = telemetry.watch(guard);
+        let serve = async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
+        let served = block_on(serve);
+        telemetry.end();
+        served?.map_err(stopped)
     }
 
     /// Serves clients that come over HTTP, until the program is told to end.

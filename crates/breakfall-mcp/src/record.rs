@@ -5,9 +5,10 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::time::Instant;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
 
 use breakfall::Redactor;
 use serde_json::value::RawValue;
@@ -23,6 +24,7 @@ const WAITING: usize = 4096;
 pub struct Recorder {
     directory: PathBuf,
     next: AtomicU64,
+    unwritten: Arc<AtomicU64>,
 }
 
 /// What passes between the guard and one server.
@@ -31,6 +33,7 @@ pub(crate) struct Recording {
     lines: SyncSender<(Way, String, f64)>,
     since: Instant,
     left_out: AtomicU64,
+    unwritten: Arc<AtomicU64>,
 }
 
 /// Which way a message goes.
@@ -47,7 +50,16 @@ impl Recorder {
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Record { path: directory.to_owned(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
-        Ok(Self { directory: directory.to_owned(), next: AtomicU64::new(1) })
+        let unwritten = Arc::default();
+        Ok(Self { directory: directory.to_owned(), next: AtomicU64::new(1), unwritten })
+    }
+
+    /// Waits until what passed so far is in its files, at most this long.
+    pub fn finish(&self, at_most: Duration) {
+        let until = Instant::now() + at_most;
+        while self.unwritten.load(Ordering::Acquire) > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// A file for what passes to and from a server.
@@ -58,8 +70,10 @@ impl Recorder {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         let file = file.map_err(|source| Error::Record { path, source })?;
         let (lines, waiting) = sync_channel(WAITING);
-        std::thread::spawn(move || write(file, &waiting));
-        Ok(Recording { lines, since: Instant::now(), left_out: AtomicU64::new(0) })
+        let unwritten = Arc::clone(&self.unwritten);
+        std::thread::spawn(move || write(file, &waiting, &unwritten));
+        let unwritten = Arc::clone(&self.unwritten);
+        Ok(Recording { lines, since: Instant::now(), left_out: AtomicU64::new(0), unwritten })
     }
 }
 
@@ -68,20 +82,31 @@ impl Recording {
     pub(crate) fn keep(&self, way: Way, line: &str) {
         let at = self.since.elapsed().as_secs_f64();
         let left_out = self.left_out.swap(0, Ordering::Relaxed);
-        if left_out > 0 {
-            let words = format!("{left_out} messages were left out here");
-            let _ = self.lines.try_send((Way::Note, words, at));
+        let words = || format!("{left_out} messages were left out here");
+        if left_out > 0 && !self.send(Way::Note, words(), at) {
+            self.left_out.fetch_add(left_out, Ordering::Relaxed);
         }
-        if let Err(TrySendError::Full(_)) = self.lines.try_send((way, line.to_owned(), at)) {
-            self.left_out.fetch_add(left_out + 1, Ordering::Relaxed);
+        if !self.send(way, line.to_owned(), at) {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Whether there was room for it.
+    fn send(&self, way: Way, line: String, at: f64) -> bool {
+        self.unwritten.fetch_add(1, Ordering::AcqRel);
+        let sent = self.lines.try_send((way, line, at)).is_ok();
+        if !sent {
+            self.unwritten.fetch_sub(1, Ordering::AcqRel);
+        }
+        sent
     }
 }
 
-fn write(file: File, lines: &Receiver<(Way, String, f64)>) {
+fn write(file: File, lines: &Receiver<(Way, String, f64)>, unwritten: &AtomicU64) {
     let redactor = Redactor::default();
     let mut file = BufWriter::new(file);
     while let Ok(first) = lines.recv() {
+        let mut written = 0;
         for (way, line, at) in [first].into_iter().chain(lines.try_iter()) {
             let line = redactor.redact(&line);
             let name = match way {
@@ -97,9 +122,32 @@ fn write(file: File, lines: &Receiver<(Way, String, f64)>) {
             if writeln!(file, r#"{{"at":{at:.6},"{name}":{kept}}}"#).is_err() {
                 return;
             }
+            written += 1;
         }
         if file.flush().is_err() {
             return;
         }
+        unwritten.fetch_sub(written, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passed_last_is_in_the_file_when_the_recorder_has_finished() {
+        let directory = std::env::temp_dir().join(format!("recorder-{}", std::process::id()));
+        let recorder = Recorder::new(&directory).unwrap();
+        for round in 0..20 {
+            let recording = recorder.open("small").unwrap();
+            for number in 0..100 {
+                recording.keep(Way::To, &format!(r#"{{"id":{number}}}"#));
+            }
+            recorder.finish(Duration::from_secs(10));
+            let path = directory.join(format!("small-{}-{}.jsonl", std::process::id(), round + 1));
+            assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 100, "{round}");
+        }
+        std::fs::remove_dir_all(directory).unwrap();
     }
 }
