@@ -69,6 +69,9 @@ const PACKAGE: &[(Place, &[&str])] = &[(
 /// What the guard is measured beside, and takes minutes to build.
 const PEERS: &[(Place, &[&str])] = &[(Place::Rust("rust"), &["mcp-proxy@0.6.0"])];
 
+/// What counts instructions, beside valgrind: of the version that the benches are built with.
+const COUNTING: &[(Place, &[&str])] = &[(Place::Rust("gungraun"), &["gungraun-runner@0.20.0"])];
+
 /// A real model, small enough for any machine, and what runs it. Neither is given what it depends
 /// on: one of that would have to be compiled, and none of it is used.
 const MODEL: &[(Place, &[&str])] =
@@ -116,6 +119,17 @@ pub(crate) fn package() -> Result<PathBuf, Failed> {
 /// Installs the peers that are missing.
 pub(crate) fn peers() -> Result<(), Failed> {
     install(PEERS)
+}
+
+/// Installs what counts instructions, and tells the folder of the runner.
+pub(crate) fn counting() -> Result<PathBuf, Failed> {
+    if !there("valgrind", "--version") {
+        println!("there is no valgrind: installing the package valgrind with apt-get");
+        debian("valgrind")?;
+    }
+    install(COUNTING)?;
+    let folder = Path::new(TOOLS).join("gungraun/bin");
+    std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
 /// A folder is stamped with its pins once it is whole, so that a second run only reads the stamps.

@@ -1,0 +1,84 @@
+//! Failures recorded in memory: what they hold, and what asking about them takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use breakfall::{Call, Failure, Guard, Policy, function};
+use futures_util::FutureExt;
+use serde_json::Value;
+
+use crate::{median, microseconds, point};
+
+const TOOLS: u64 = 40;
+
+const ERRORS: [&str; 5] = [
+    "No such file or directory: '/home/ann/notes.txt'",
+    "EACCES: permission denied, open '/etc/shadow'",
+    "fatal: a branch named 'main' already exists",
+    "process exited with exit status 2 after 1.25 s",
+    "ValueError: 17 is not a month",
+];
+
+/// From a thousand to the most, ten times as many each time, in one guard.
+pub(crate) fn curves(most: u64) {
+    let guard = guard();
+    let mut done = 0;
+    let mut empty = 0;
+    let mut upto = 1_000;
+    while upto <= most {
+        let began = Instant::now();
+        fail(&guard, done, upto);
+        let each = began.elapsed().as_secs_f64() * 1e6 / (upto - done) as f64;
+        done = upto;
+        let counts = guard.journal().counts();
+        assert_eq!(counts.failed, done, "every failure is counted");
+        let summed: u64 = guard.journal().summary().values().sum();
+        assert_eq!(summed, done, "and under its tool and its type");
+        let held = resident();
+        if empty == 0 {
+            empty = held;
+        }
+        point("errors: one more", done, each);
+        point("errors: memory", done, held as f64 / 1024.0);
+        point("errors: more memory", done, held.saturating_sub(empty) as f64 / 1024.0);
+        point("errors: counted", done, counts.failed as f64);
+        let summary = median(25, || guard.journal().summary());
+        point("errors: summary", done, microseconds(summary));
+        let query = median(25, || guard.journal().for_tool("tool_7"));
+        point("errors: query", done, microseconds(query));
+        upto *= 10;
+    }
+}
+
+/// All of them fail, each in several ways: neither breaker nor loop guard steps in.
+fn guard() -> Guard {
+    let tools = (0..TOOLS).map(|n| {
+        let calls = Arc::new(AtomicU64::new(n));
+        function(format!("tool_{n}"), "Fails.", move |_: Value| {
+            let which = calls.fetch_add(1, Ordering::Relaxed) % ERRORS.len() as u64;
+            async move { Err::<String, _>(Failure::from(std::io::Error::other(text(which)))) }
+        })
+    });
+    Guard::builder().tools(tools).policy(Policy::bare()).build().unwrap()
+}
+
+fn text(which: u64) -> &'static str {
+    ERRORS.get(usize::try_from(which).unwrap_or_default()).copied().unwrap_or_default()
+}
+
+fn fail(guard: &Guard, from: u64, to: u64) {
+    let names: Vec<String> = (0..TOOLS).map(|n| format!("tool_{n}")).collect();
+    for n in from..to {
+        let tool = &names[usize::try_from(n % TOOLS).unwrap_or_default()];
+        let reply = guard.handle(Call::new("call", tool.as_str(), "{}")).now_or_never();
+        assert!(reply.is_some_and(|reply| reply.is_error), "it fails at once");
+    }
+}
+
+/// What this process holds, in KiB.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}

@@ -1,0 +1,268 @@
+//! What grows with what, in instructions: a call by how many tools there are, how long its text is,
+//! how many calls come at once, how long the conversation is.
+
+#![allow(missing_docs, reason = "the macros make items without")]
+
+use std::future::ready;
+use std::hint::black_box;
+
+use breakfall::{
+    Arguments, BoxFuture, Call, Context, Effect, Failure, Guard, Outcome, Output, Reply, Tool,
+    ToolSpec, function,
+};
+use breakfall_chat::{
+    Answer, Conversation, Delta, Message, Model, ModelError, Question, Repaired, Said, SavedCall,
+    SavedReply, Stop, repair,
+};
+use breakfall_counts::arguments;
+use futures_util::FutureExt;
+use gungraun::prelude::*;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+/// How many calls warm up what is only made once.
+const WARM: u32 = 4;
+
+/// Answers at once.
+struct Pages;
+
+impl Tool for Pages {
+    fn call<'a>(&'a self, _: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(ready(Ok(Output::text("no pages"))))
+    }
+}
+
+/// Calls a tool once for each thing that is said, and then is done. Other than a model by script it
+/// keeps no copy of what it was asked.
+struct CallsOnce;
+
+impl Model for CallsOnce {
+    fn answer<'a>(
+        &'a self,
+        question: Question<'a>,
+        _: &'a mut (dyn FnMut(Delta) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        let answer = match question.history.last() {
+            Some(Message::Reply(_)) => Answer { text: "Done.".to_owned(), ..Answer::default() },
+            _ => Answer {
+                calls: vec![Call::new("next", "tool_number_5", "{}")],
+                ..Answer::default()
+            },
+        };
+        Box::pin(ready(Ok(answer)))
+    }
+}
+
+fn built(builder: breakfall::GuardBuilder) -> Box<Guard> {
+    Box::new(builder.build().unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// The n-th call, in a run of its own: none is a repetition.
+fn call(tool: &str, n: u32, mut arguments: Value) -> Call {
+    arguments["limit"] = json!(n);
+    Call::new(format!("call_{n}"), tool, arguments).in_run(format!("run {n}"))
+}
+
+fn warmed(guard: Box<Guard>, tool: &str, arguments: &Value) -> (Box<Guard>, Call) {
+    for n in 0..WARM {
+        let reply = guard.handle(call(tool, n, arguments.clone())).now_or_never();
+        assert!(reply.is_some(), "it is answered at once");
+    }
+    (guard, call(tool, WARM, arguments.clone()))
+}
+
+/// So many tools.
+fn tools(many: u32) -> Box<Guard> {
+    let tools = (0..many).map(|n| {
+        let spec = ToolSpec::new(format!("tool_number_{n}"), "One of many.");
+        spec.effect(Effect::ReadOnly).tool(Pages)
+    });
+    built(Guard::builder().tools(tools))
+}
+
+fn finds(many: u32) -> (Box<Guard>, Call) {
+    warmed(tools(many), &format!("tool_number_{}", many / 2), &arguments())
+}
+
+fn misses(many: u32) -> (Box<Guard>, Call) {
+    warmed(tools(many), &format!("tool_nmber_{}", many / 2), &arguments())
+}
+
+/// A tool that fails with so many bytes of text.
+fn fails(bytes: usize) -> (Box<Guard>, Call) {
+    let text = breakfall_counts::message(bytes);
+    let tool = function("fails", "Fails.", move |_: Value| {
+        let text = text.clone();
+        async move { Err::<String, _>(std::io::Error::other(text)) }
+    });
+    warmed(built(Guard::builder().tool(tool)), "fails", &arguments())
+}
+
+/// A tool that answers with so many bytes of text.
+fn answers(bytes: usize) -> (Box<Guard>, Call) {
+    let text = breakfall_counts::message(bytes);
+    let tool = function("answers", "Answers.", move |_: Value| {
+        let text = text.clone();
+        async move { Ok::<_, Failure>(text) }
+    });
+    warmed(built(Guard::builder().tool(tool)), "answers", &arguments())
+}
+
+/// So many calls at once.
+fn at_once(many: u32) -> (Box<Guard>, Vec<Call>) {
+    let (guard, _) = warmed(tools(10), "tool_number_5", &arguments());
+    let some: Vec<Call> = (0..10).map(|n| call("tool_number_5", n, arguments())).collect();
+    assert!(guard.handle_all(some).now_or_never().is_some(), "they are answered at once");
+    let calls = (0..many).map(|n| call("tool_number_5", 100 + n, arguments())).collect();
+    (guard, calls)
+}
+
+/// A conversation of so many messages: questions, calls, replies, answers.
+fn history(messages: u32) -> Vec<Message> {
+    (0..messages / 4).flat_map(turn).collect()
+}
+
+fn turn(n: u32) -> [Message; 4] {
+    let id = format!("call_{n}");
+    let asks = Said {
+        calls: vec![SavedCall {
+            id: id.clone(),
+            tool: "tool_number_5".to_owned(),
+            arguments: arguments().to_string(),
+            is_recovered: false,
+        }],
+        ..Said::default()
+    };
+    let reply = SavedReply {
+        id,
+        tool: "tool_number_5".to_owned(),
+        text: "no pages".to_owned(),
+        is_error: false,
+    };
+    [
+        Message::user(format!("What about number {n}?")),
+        Message::Assistant(asks),
+        Message::Reply(reply),
+        Message::assistant("There is nothing about it."),
+    ]
+}
+
+/// A conversation that has come so far, and what it runs on.
+struct Talk {
+    runtime: Runtime,
+    conversation: Conversation,
+}
+
+fn talks(messages: u32) -> Box<Talk> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    let conversation = Conversation::new(CallsOnce, *tools(10)).history_is(history(messages));
+    let mut talk = Talk { runtime, conversation };
+    // The first turn looks the whole history through; the turns after it are what is counted.
+    assert_eq!(say(&mut talk), Stop::Done);
+    Box::new(talk)
+}
+
+fn say(talk: &mut Talk) -> Stop {
+    let said = talk.conversation.say("And now?", &mut |_| (), std::future::pending());
+    talk.runtime.block_on(said)
+}
+
+#[library_benchmark]
+#[bench::at_10(finds(10))]
+#[bench::at_100(finds(100))]
+#[bench::at_1000(finds(1_000))]
+#[bench::at_10000(finds(10_000))]
+#[bench::at_100000(finds(100_000))]
+fn tools_find((guard, call): (Box<Guard>, Call)) -> (Box<Guard>, Option<Reply>) {
+    let reply = guard.handle(black_box(call)).now_or_never();
+    (guard, black_box(reply))
+}
+
+#[library_benchmark]
+#[bench::at_10(misses(10))]
+#[bench::at_100(misses(100))]
+#[bench::at_1000(misses(1_000))]
+#[bench::at_10000(misses(10_000))]
+#[bench::at_100000(misses(100_000))]
+fn tools_unknown((guard, call): (Box<Guard>, Call)) -> (Box<Guard>, Option<Reply>) {
+    let reply = guard.handle(black_box(call)).now_or_never();
+    (guard, black_box(reply))
+}
+
+#[library_benchmark]
+#[bench::at_10(tools(10))]
+#[bench::at_100(tools(100))]
+#[bench::at_1000(tools(1_000))]
+#[bench::at_10000(tools(10_000))]
+#[bench::at_100000(tools(100_000))]
+fn tools_list(guard: Box<Guard>) -> (Box<Guard>, Vec<ToolSpec>) {
+    let all = guard.toolbox().callable();
+    (guard, black_box(all))
+}
+
+#[library_benchmark]
+#[bench::at_100(fails(100))]
+#[bench::at_1000(fails(1_000))]
+#[bench::at_10000(fails(10_000))]
+#[bench::at_100000(fails(100_000))]
+#[bench::at_1000000(fails(1_000_000))]
+#[bench::at_10485760(fails(10 << 20))]
+fn text_failure((guard, call): (Box<Guard>, Call)) -> (Box<Guard>, Option<Reply>) {
+    let reply = guard.handle(black_box(call)).now_or_never();
+    (guard, black_box(reply))
+}
+
+#[library_benchmark]
+#[bench::at_100(answers(100))]
+#[bench::at_1000(answers(1_000))]
+#[bench::at_10000(answers(10_000))]
+#[bench::at_100000(answers(100_000))]
+#[bench::at_1000000(answers(1_000_000))]
+#[bench::at_10485760(answers(10 << 20))]
+fn text_success((guard, call): (Box<Guard>, Call)) -> (Box<Guard>, Option<Reply>) {
+    let reply = guard.handle(black_box(call)).now_or_never();
+    (guard, black_box(reply))
+}
+
+#[library_benchmark]
+#[bench::at_1(at_once(1))]
+#[bench::at_10(at_once(10))]
+#[bench::at_100(at_once(100))]
+#[bench::at_1000(at_once(1_000))]
+#[bench::at_10000(at_once(10_000))]
+fn batch_calls((guard, calls): (Box<Guard>, Vec<Call>)) -> (Box<Guard>, Option<Vec<Reply>>) {
+    let replies = guard.handle_all(black_box(calls)).now_or_never();
+    (guard, black_box(replies))
+}
+
+#[library_benchmark]
+#[bench::at_10(history(10))]
+#[bench::at_100(history(100))]
+#[bench::at_1000(history(1_000))]
+#[bench::at_10000(history(10_000))]
+#[bench::at_100000(history(100_000))]
+fn history_repair(history: Vec<Message>) -> (Vec<Message>, Repaired) {
+    let repaired = repair(black_box(&history));
+    (history, black_box(repaired))
+}
+
+#[library_benchmark]
+#[bench::at_10(talks(10))]
+#[bench::at_100(talks(100))]
+#[bench::at_1000(talks(1_000))]
+#[bench::at_10000(talks(10_000))]
+#[bench::at_100000(talks(100_000))]
+fn history_turn(mut talk: Box<Talk>) -> (Box<Talk>, Stop) {
+    let stop = say(black_box(&mut talk));
+    (talk, stop)
+}
+
+library_benchmark_group!(name = tools_known, benchmarks = [tools_find, tools_unknown, tools_list]);
+library_benchmark_group!(name = texts, benchmarks = [text_failure, text_success]);
+library_benchmark_group!(name = batches, benchmarks = [batch_calls]);
+library_benchmark_group!(name = histories, benchmarks = [history_repair, history_turn]);
+
+main!(library_benchmark_groups = [tools_known, texts, batches, histories]);
