@@ -115,9 +115,7 @@ fn guarded_call((guard, call): (Box<Guard>, Call)) -> (Box<Guard>, Option<Reply>
 #[bench::success(rig(Case::Success))]
 #[bench::failure(rig(Case::Failure))]
 #[bench::unknown(rig(Case::Unknown))]
-fn rig_tool_set(
-    (mut rig, case, text): (Box<Rig>, Case, String),
-) -> (Box<Rig>, Option<ToolResult>) {
+fn rig_tool_set((mut rig, case, text): (Box<Rig>, Case, String)) -> (Box<Rig>, Option<ToolResult>) {
     let given = rig.call(black_box(case.tool()), black_box(&text));
     (rig, black_box(given))
 }

@@ -9,7 +9,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, JsonObject, RequestId,
 };
 use rmcp::service::{RequestContext, RunningService, ServiceError};
-use rmcp::{Peer, RoleClient, RoleServer, ServerHandler, ServiceExt, tool, tool_handler, tool_router};
+use rmcp::{
+    Peer, RoleClient, RoleServer, ServerHandler, ServiceExt, tool, tool_handler, tool_router,
+};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 

@@ -1,12 +1,12 @@
 //! Instructions that callgrind counted, as gungraun tells them.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::Failed;
+use crate::{Failed, target};
 
 /// How many instructions a bench took.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub(crate) fn counts(folder: &Path, runner: &Path, bench: &[&str]) -> Result<Vec
         .args(["bench", "--quiet"])
         .args(bench)
         .args(["--", "--output-format=json"])
+        .env("CARGO_TARGET_DIR", built_in(folder))
         .env("PATH", path(runner)?)
         // A backtrace for each failure that is provoked costs more than the failure.
         .env("RUST_BACKTRACE", "0")
@@ -35,6 +36,12 @@ pub(crate) fn counts(folder: &Path, runner: &Path, bench: &[&str]) -> Result<Vec
     }
     let counted = read(&String::from_utf8_lossy(&output.stdout))?;
     if counted.is_empty() { Err("nothing was counted".to_owned()) } else { Ok(counted) }
+}
+
+/// Where cargo builds what is in a folder: a package that is no member of the workspace has other
+/// versions of what both need, and its own place.
+pub(super) fn built_in(folder: &Path) -> PathBuf {
+    if folder == Path::new(".") { target() } else { target().join("peers") }
 }
 
 /// The program's own path, and gungraun's runner before it.

@@ -35,6 +35,7 @@ pub(super) fn lines(folder: &str, bench: &[&str], options: &[&str]) -> Result<Va
         .arg("--")
         .args(options)
         .env("RUST_BACKTRACE", "0")
+        .env("CARGO_TARGET_DIR", gungraun::built_in(Path::new(folder)))
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| format!("cargo did not start: {error}"))?;

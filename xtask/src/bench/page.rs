@@ -1,11 +1,12 @@
 //! The page `docs/performance.md`: tables and pictures from the figures that were left. What is
-//! printed and what is written are the same.
+//! printed and what is written are the same, and so are the ratios that the README shows.
 
 mod growth;
 mod guard;
 mod library;
 mod promises;
 mod python;
+mod readme;
 mod store;
 
 use std::fmt::Write as _;
@@ -76,7 +77,8 @@ impl Page {
 pub(super) fn write() -> Result<(), Failed> {
     let figures: Result<Vec<_>, Failed> =
         Part::ALL.into_iter().map(|part| Ok((part, part.figures()?))).collect();
-    let page = render(&Figures(figures?));
+    let figures = Figures(figures?);
+    let page = render(&figures);
     println!("\n{}", page.text);
     let put = |file: &Path, text: &str| {
         std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
@@ -85,7 +87,8 @@ pub(super) fn write() -> Result<(), Failed> {
     for (name, svg) in &page.plots {
         put(&Path::new(PLOTS).join(name), svg)?;
     }
-    put(Path::new(PAGE), &page.text)
+    put(Path::new(PAGE), &page.text)?;
+    readme::write(&figures)
 }
 
 fn render(figures: &Figures) -> Page {
