@@ -23,8 +23,10 @@ const ERRORS: [&str; 5] = [
 /// From a thousand to the most, ten times as many each time, in one guard.
 pub(crate) fn curves(most: u64) {
     let guard = guard();
-    let mut done = 0;
-    let mut empty = 0;
+    // Each tool in each way once: what is held from here on is what recording more takes.
+    let mut done = TOOLS * ERRORS.len() as u64;
+    fail(&guard, 0, done);
+    let empty = resident();
     let mut upto = 1_000;
     while upto <= most {
         let began = Instant::now();
@@ -36,9 +38,6 @@ pub(crate) fn curves(most: u64) {
         let summed: u64 = guard.journal().summary().values().sum();
         assert_eq!(summed, done, "and under its tool and its type");
         let held = resident();
-        if empty == 0 {
-            empty = held;
-        }
         point("errors: one more", done, each);
         point("errors: memory", done, held as f64 / 1024.0);
         point("errors: more memory", done, held.saturating_sub(empty) as f64 / 1024.0);

@@ -22,7 +22,8 @@ pub(crate) fn bench(words: &[&str]) -> Result<(), Failed> {
     match words {
         [] => {
             for part in Part::ALL {
-                run(part, &[])?;
+                let options: &[&str] = if part == Part::Guard { &["--compile"] } else { &[] };
+                run(part, options)?;
             }
         }
         ["page"] => {}
@@ -37,13 +38,13 @@ pub(crate) fn bench(words: &[&str]) -> Result<(), Failed> {
 
 /// Runs a part, with the options of the script that it is, and stamps what it left.
 fn run(part: Part, options: &[&str]) -> Result<(), Failed> {
-    if !options.is_empty() && !matches!(part, Part::Guard | Part::Python) {
+    if !options.is_empty() && !matches!(part, Part::Curves | Part::Guard | Part::Python) {
         return Err(format!("`bench {}` takes no options", part.name()));
     }
     match part {
         Part::Counts => part.leave(&figures::counts(&counts::run()?))?,
         Part::Library => part.leave(&library::run()?)?,
-        Part::Curves => part.leave(&curves::run()?)?,
+        Part::Curves => part.leave(&curves::run(options)?)?,
         Part::Store => part.leave(&store::run()?)?,
         Part::Guard => guard(options)?,
         Part::Python => python::bench(options)?,

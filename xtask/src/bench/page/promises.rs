@@ -187,7 +187,7 @@ fn memory(points: &Value) -> Vec<Promise> {
         points.find(wanted)?["value"].as_f64()
     };
     let held = at_the_end("errors: more memory").map(|more| Promise {
-        what: "memory that 10 million failures take beyond the first thousand".to_owned(),
+        what: "memory that recording 10 million failures takes".to_owned(),
         limit: format!("at most {BUDGET} MiB"),
         measured: format!("{} MiB", figure(more)),
         held: more <= BUDGET,

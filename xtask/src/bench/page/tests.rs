@@ -60,7 +60,7 @@ fn a_promise_is_held_or_not_by_what_was_counted() {
          | fewer instructions than rmcp's router | at least 3 × | 3.00 × | **not held** |\n\
          | the Python node below LangGraph's on every row (the worst) | above 1 × | 4.00 × | held |\n\
          | and on every row of failures (the worst) | at least 5 × | 4.90 × | **not held** |\n\
-         | memory that 10 million failures take beyond the first thousand | at most 2 MiB | 1.50 MiB | held |\n\
+         | memory that recording 10 million failures takes | at most 2 MiB | 1.50 MiB | held |\n\
          | and how many of them are counted | all | 10,000,000 | held |\n\n"
     );
 }
