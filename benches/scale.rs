@@ -5,6 +5,7 @@
 
 use std::future::ready;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use breakfall::{
     Arguments, BoxFuture, Call, Context, Effect, Failure, Guard, Outcome, Output, Reply, Tool,
@@ -88,11 +89,21 @@ fn misses(many: u32) -> (Box<Guard>, Call) {
     warmed(tools(many), &format!("tool_nmber_{}", many / 2), &arguments())
 }
 
+/// A short text as often as is warmed up, then one of so many bytes: nothing is learned from a text,
+/// and a long one takes its time to count.
+fn texts(bytes: usize) -> impl Fn() -> String + Send + Sync {
+    let (calls, long) = (AtomicU32::new(0), breakfall_counts::message(bytes));
+    move || {
+        let warms = calls.fetch_add(1, Ordering::Relaxed) < WARM;
+        if warms { breakfall_counts::message(100) } else { long.clone() }
+    }
+}
+
 /// A tool that fails with so many bytes of text.
 fn fails(bytes: usize) -> (Box<Guard>, Call) {
-    let text = breakfall_counts::message(bytes);
+    let text = texts(bytes);
     let tool = function("fails", "Fails.", move |_: Value| {
-        let text = text.clone();
+        let text = text();
         async move { Err::<String, _>(std::io::Error::other(text)) }
     });
     warmed(built(Guard::builder().tool(tool)), "fails", &arguments())
@@ -100,9 +111,9 @@ fn fails(bytes: usize) -> (Box<Guard>, Call) {
 
 /// A tool that answers with so many bytes of text.
 fn answers(bytes: usize) -> (Box<Guard>, Call) {
-    let text = breakfall_counts::message(bytes);
+    let text = texts(bytes);
     let tool = function("answers", "Answers.", move |_: Value| {
-        let text = text.clone();
+        let text = text();
         async move { Ok::<_, Failure>(text) }
     });
     warmed(built(Guard::builder().tool(tool)), "answers", &arguments())
