@@ -11,29 +11,35 @@ mod store;
 mod words;
 
 use std::process::Command;
+use std::time::Instant;
 
 pub(crate) use words::grouped;
 
 use crate::{Failed, cargo, counts, python, servers, target};
 use figures::Part;
 
-/// One part, or all of them in one go, and then the page.
+/// One part, or all of them in one go, and then the page. A part that fails keeps no other from
+/// being measured.
 pub(crate) fn bench(words: &[&str]) -> Result<(), Failed> {
+    let mut failed = Vec::new();
     match words {
         [] => {
             for part in Part::ALL {
                 let options: &[&str] = if part == Part::Guard { &["--compile"] } else { &[] };
-                run(part, options)?;
+                if let Err(error) = run(part, options) {
+                    eprintln!("error: {error}");
+                    failed.push(part.name());
+                }
             }
         }
         ["page"] => {}
         [name, options @ ..] => {
             let part = Part::ALL.into_iter().find(|part| part.name() == *name);
-            let part = part.ok_or_else(|| format!("there is no bench `{name}`"))?;
-            run(part, options)?;
+            run(part.ok_or_else(|| format!("there is no bench `{name}`"))?, options)?;
         }
     }
-    page::write()
+    page::write()?;
+    if failed.is_empty() { Ok(()) } else { Err(format!("not measured: {}", failed.join(", "))) }
 }
 
 /// Runs a part, with the options of the script that it is, and stamps what it left.
@@ -41,6 +47,7 @@ fn run(part: Part, options: &[&str]) -> Result<(), Failed> {
     if !options.is_empty() && !matches!(part, Part::Curves | Part::Guard | Part::Python) {
         return Err(format!("`bench {}` takes no options", part.name()));
     }
+    let began = Instant::now();
     match part {
         Part::Counts => part.leave(&figures::counts(&counts::run()?))?,
         Part::Library => part.leave(&library::run()?)?,
@@ -49,6 +56,7 @@ fn run(part: Part, options: &[&str]) -> Result<(), Failed> {
         Part::Guard => guard(options)?,
         Part::Python => python::bench(options)?,
     }
+    println!("== {}: {} s", part.name(), began.elapsed().as_secs());
     part.stamp(&machine::found())
 }
 
