@@ -20,6 +20,8 @@ const WARM: u32 = 8;
 struct Ready {
     guard: Box<Guard>,
     calls: Vec<Call>,
+    /// Held, so that it is dropped outside.
+    _run: Arc<str>,
 }
 
 fn guard() -> Box<Guard> {
@@ -40,7 +42,7 @@ fn ready(tool: &str, arguments: &dyn Fn(u32) -> Value, many: u32) -> Ready {
     let run: Arc<str> = "counted".into();
     let _ = guard.handle(call(WARM).in_run(Arc::clone(&run))).now_or_never();
     let calls = (0..many).map(|n| call(100 + n).in_run(Arc::clone(&run))).collect();
-    Ready { guard, calls }
+    Ready { guard, calls, _run: run }
 }
 
 fn good(n: u32) -> Value {
@@ -98,11 +100,10 @@ fn table(many: u32) -> Table {
     }
 }
 
-fn one(ready: Ready) -> (Box<Guard>, Option<Reply>) {
-    let Ready { guard, mut calls } = ready;
-    let call = calls.pop().unwrap_or_else(|| Call::new("", "", "{}"));
-    let reply = guard.handle(black_box(call)).now_or_never();
-    (guard, black_box(reply))
+fn one(mut ready: Ready) -> (Ready, Option<Reply>) {
+    let call = ready.calls.pop().unwrap_or_else(|| Call::new("", "", "{}"));
+    let reply = ready.guard.handle(black_box(call)).now_or_never();
+    (ready, black_box(reply))
 }
 
 #[library_benchmark]
@@ -131,7 +132,7 @@ fn boxed_call(mut tools: Table) -> Table {
 #[bench::five_bad_arguments(has_bad_arguments())]
 #[bench::unknown_among_100(fails("other_tol_7"))]
 #[bench::panic(fails("panics"))]
-fn guarded_call(ready: Ready) -> (Box<Guard>, Option<Reply>) {
+fn guarded_call(ready: Ready) -> (Ready, Option<Reply>) {
     one(ready)
 }
 
