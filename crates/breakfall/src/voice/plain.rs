@@ -40,7 +40,9 @@ impl Voice for Plain {
             let _ =
                 write!(text, "\n`{}` was tried instead: {}.", substitute.tool, words(substitute));
         }
-        let _ = write!(text, "\n{} (ref {})", advice(failure), failure.reference);
+        for part in ["\n", &advice(failure), " (ref ", failure.reference.as_str(), ")"] {
+            text.push_str(part);
+        }
         text
     }
 }
@@ -224,29 +226,40 @@ fn arguments(tool: &str, detail: &Detail) -> String {
     }
     let mut text = format!("`{tool}` did not accept its arguments:");
     for (told, problem) in problems.iter().enumerate() {
-        let line = line(problem);
-        if text.len() + line.len() > PROBLEMS {
+        let before = text.len();
+        text.push_str(BULLET);
+        push_line(&mut text, problem);
+        if text.len() - BULLET.len() > PROBLEMS {
+            text.truncate(before);
             let _ = write!(text, "\n- and {} more", problems.len() - told);
             break;
         }
-        let _ = write!(text, "\n- {line}");
     }
     text
 }
 
+/// What stands before each line of a list.
+const BULLET: &str = "\n- ";
+
 /// `` `filters[0].date`: expected a date like `2026-01-31`, got `"next tuesday"` ``
 pub(super) fn line(problem: &Problem) -> String {
-    let place = match problem.path.as_str() {
-        "" => "the arguments".to_owned(),
-        path => format!("`{path}`"),
-    };
-    if let Some(remark) = &problem.remark {
-        return format!("{place}: {remark}");
+    let mut line = String::new();
+    push_line(&mut line, problem);
+    line
+}
+
+fn push_line(to: &mut String, problem: &Problem) {
+    let mut say = |parts: &[&str]| parts.iter().for_each(|part| to.push_str(part));
+    let Problem { path, expected, remark, got, nearest } = problem;
+    match path.as_str() {
+        "" => say(&["the arguments"]),
+        path => say(&["`", path, "`"]),
     }
-    match (&problem.nearest, &problem.got) {
-        (Some(nearest), _) => format!("{place} is not an argument; nearest: `{nearest}`"),
-        (None, Some(got)) => format!("{place}: expected {}, got `{got}`", problem.expected),
-        (None, None) => format!("{place}: expected {}", problem.expected),
+    match (remark, nearest, got) {
+        (Some(remark), _, _) => say(&[": ", remark]),
+        (None, Some(nearest), _) => say(&[" is not an argument; nearest: `", nearest, "`"]),
+        (None, None, Some(got)) => say(&[": expected ", expected, ", got `", got, "`"]),
+        (None, None, None) => say(&[": expected ", expected]),
     }
 }
 
@@ -256,7 +269,7 @@ fn correction(detail: &Detail) -> String {
     else {
         return plain;
     };
-    let call = arguments.to_string();
+    let call = serde_json::to_string(arguments).unwrap_or_default();
     if call.len() > CORRECTION {
         return plain;
     }
@@ -270,8 +283,16 @@ fn correction(detail: &Detail) -> String {
     if text.len() <= CORRECTION { text } else { plain }
 }
 
-fn names(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+/// The names, each in backticks.
+fn names(names: &[impl AsRef<str>]) -> String {
+    let bytes = names.iter().map(|name| name.as_ref().len() + "``, ".len()).sum();
+    let mut listed = String::with_capacity(bytes);
+    for name in names {
+        listed.push_str(if listed.is_empty() { "`" } else { ", `" });
+        listed.push_str(name.as_ref());
+        listed.push('`');
+    }
+    listed
 }
 
 fn tries(attempts: u32) -> String {
