@@ -86,14 +86,14 @@ fn fails(tool: &str, kind: FailureKind) -> Ready {
 
 fn logged(tool: &str) -> Ready {
     let _ = tracing::subscriber::set_global_default(LogLines::new(std::io::sink()));
-    fails(tool, FailureKind::Execution)
+    fails(tool, FailureKind::NotFound)
 }
 
 /// The same by the log that most have.
 fn logged_by_tracing_subscriber(tool: &str) -> Ready {
     let log = tracing_subscriber::fmt().json().with_writer(std::io::sink).finish();
     let _ = tracing::subscriber::set_global_default(log);
-    fails(tool, FailureKind::Execution)
+    fails(tool, FailureKind::NotFound)
 }
 
 fn has_bad_arguments() -> Ready {
@@ -144,7 +144,7 @@ fn boxed_call(mut tools: Table) -> Table {
 #[library_benchmark]
 #[bench::success(succeeds(1))]
 #[bench::success_from_text(as_text(1))]
-#[bench::failure_200_bytes(fails("fails", FailureKind::Execution))]
+#[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]
 #[bench::failure_200_bytes_logged(logged("fails"))]
 #[bench::failure_200_bytes_logged_by_tracing_subscriber(logged_by_tracing_subscriber("fails"))]
 #[bench::failure_4_kib_logged(logged("fails_at_length"))]

@@ -58,7 +58,7 @@ fn answer(guard: &Guard, tool: &str) {
 
 #[test]
 fn a_failure_is_a_line_with_its_facts() {
-    let tool = Script::new("t").errs("the \"index\" is\tgone\n").tool();
+    let tool = Script::new("t").errs("gromf \"glimp\"\tgrarf").tool();
     let guard = Guard::builder().tool(tool).build().unwrap();
     let lines = logged(Level::INFO, || answer(&guard, "t"));
     let samples = guard.journal().samples();
@@ -84,7 +84,7 @@ fn a_failure_is_a_line_with_its_facts() {
                     "disposition": "Recoverable",
                     "reference": failure.reference.to_string(),
                     "error_type": "IoError",
-                    "error_message": "the \"index\" is\tgone\n",
+                    "error_message": "gromf \"glimp\"\tgrarf",
                     "attempts": 1,
                     "causes": "[]",
                 },

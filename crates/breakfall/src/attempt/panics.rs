@@ -5,7 +5,6 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::pin::Pin;
 use std::sync::Once;
@@ -17,6 +16,9 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
     static SEEN: RefCell<Option<Seen>> = const { RefCell::new(None) };
 }
+
+/// How many bytes most messages take.
+const ROOM: usize = 256;
 
 /// What the hook saw of a panic.
 struct Seen {
@@ -41,9 +43,14 @@ pub(crate) fn install_hook() {
 }
 
 fn see(panic: &PanicHookInfo<'_>) {
-    let mut message = "panicked at ".to_owned();
+    let mut message = String::with_capacity(ROOM);
+    message.push_str("panicked at ");
     if let Some(location) = panic.location() {
-        let _ = write!(message, "{location}");
+        message.push_str(location.file());
+        for number in [location.line(), location.column()] {
+            message.push(':');
+            message.push_str(&number.to_string());
+        }
     }
     let seen = Seen { message, backtrace: crate::failure::backtrace_if_asked() };
     SEEN.with(|slot| *slot.borrow_mut() = Some(seen));

@@ -28,6 +28,10 @@ const NAMES: usize = 1_000;
 /// How many options of a list are shown.
 const OPTIONS: usize = 10;
 
+/// How many bytes a number or a name mostly takes, and a list of them.
+const SHORT: usize = 24;
+const LIST: usize = 96;
+
 /// Every problem, in the order of the arguments.
 pub(super) fn all(schema: &Schema, value: &Value) -> Vec<Problem> {
     found(schema, value, PROBLEMS).into_iter().map(|found| found.problem).collect()
@@ -166,10 +170,10 @@ fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Fo
         }
         Kind::Enum { options } => one_of(options),
         Kind::Constant { expected_value } => format!("`{expected_value}`"),
-        Kind::Minimum { limit } => "at least ".to_owned() + &json(limit),
-        Kind::Maximum { limit } => "at most ".to_owned() + &json(limit),
-        Kind::ExclusiveMinimum { limit } => "more than ".to_owned() + &json(limit),
-        Kind::ExclusiveMaximum { limit } => "less than ".to_owned() + &json(limit),
+        Kind::Minimum { limit } => bound("at least ", limit),
+        Kind::Maximum { limit } => bound("at most ", limit),
+        Kind::ExclusiveMinimum { limit } => bound("more than ", limit),
+        Kind::ExclusiveMaximum { limit } => bound("less than ", limit),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
         Kind::MinLength { limit } => format!("at least {limit} characters"),
         Kind::MaxLength { limit } => format!("at most {limit} characters"),
@@ -206,7 +210,7 @@ fn superfluous(name: &str, context: &Value, place: &Place) -> Found {
     let accepted = context.get("properties").and_then(Value::as_object);
     let accepted = || accepted.into_iter().flat_map(|all| all.keys().map(String::as_str));
     let near = nearest(name, accepted().take(NAMES), 1).first().map(ToString::to_string);
-    let mut expected = String::new();
+    let mut expected = String::with_capacity(LIST);
     for name in accepted().take(OPTIONS) {
         expected.push_str(if expected.is_empty() { "only `" } else { ", `" });
         expected.push_str(name);
@@ -276,7 +280,8 @@ fn bounded(kind: &str, wanted: &Value) -> String {
 
 fn one_of(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut listed = "one of ".to_owned();
+    let mut listed = String::with_capacity(LIST);
+    listed.push_str("one of ");
     for (number, option) in options.iter().take(OPTIONS).enumerate() {
         listed.push_str(if number == 0 { "`" } else { ", `" });
         push_clipped(&mut listed, &json(option));
@@ -322,6 +327,12 @@ fn shown(value: &Value) -> String {
     }
 }
 
+fn bound(words: &str, limit: &Value) -> String {
+    let mut bound = String::with_capacity(words.len() + SHORT);
+    let _ = write!(bound, "{words}{limit}");
+    bound
+}
+
 /// A value as JSON; any can be written.
 fn json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
@@ -347,7 +358,7 @@ fn push_clipped(to: &mut String, text: &str) {
 
 /// `/filters/0/date` as `filters[0].date`; a number is an index only where an array is.
 pub(super) fn path(pointer: &str, root: &Value) -> String {
-    let mut path = String::new();
+    let mut path = String::with_capacity(pointer.len() + SHORT);
     let mut here = Some(root);
     for segment in pointer.split('/').skip(1) {
         let name: Cow<'_, str> = match segment.contains('~') {

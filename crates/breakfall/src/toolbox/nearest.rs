@@ -66,17 +66,24 @@ fn resemblance(wanted: &Letters, pattern: &Pattern, other: &Letters) -> Option<u
         return None;
     }
     let longer = mine.len().max(its.len());
-    if mine.len().abs_diff(its.len()) * 3 <= longer
+    let is_shorter = its.len() < mine.len();
+    // What the shorter one has and the longer lacks takes an edit each, as does each letter more.
+    let (long, short) = if is_shorter { (wanted, other) } else { (other, wanted) };
+    let (lacking, more) = (short.signature & !long.signature, longer - short.all().len());
+    if by_edits(more + lacking.count_ones() as usize, longer).is_some()
         && let Some(score) = by_edits(pattern.distance(its), longer)
     {
         return Some(score);
     }
     let is_mine = |part: &[u8]| part.len() > 2 && wanted.parts().any(|(_, own)| own == part);
-    if other.parts().any(|(_, part)| part == mine || is_mine(part)) {
+    if !(wanted.is_one() && other.is_one())
+        && other.parts().any(|(_, part)| part == mine || is_mine(part))
+    {
         return Some(IS_PART);
     }
-    let (long, short) = if its.len() > mine.len() { (its, mine) } else { (mine, its) };
-    let is_within = short.len() > 2 && long.windows(short.len()).any(|window| window == short);
+    let (long, short) = (long.all(), short.all());
+    let is_within =
+        lacking == 0 && short.len() > 2 && long.windows(short.len()).any(|window| window == short);
     is_within.then_some(IS_WITHIN)
 }
 

@@ -22,10 +22,19 @@ impl<'a> Pattern<'a> {
     /// How many edits lie between the two.
     pub(super) fn distance(&self, other: &[u8]) -> usize {
         // What is the same at both ends costs nothing, and most near misses end here.
-        let start = common(self.letters.iter(), other.iter());
-        let (mine, other) = (&self.letters[start..], &other[start..]);
-        let end = common(mine.iter().rev(), other.iter().rev());
-        let (mine, other) = (&mine[..mine.len() - end], &other[..other.len() - end]);
+        let mut start = 0;
+        let (mut mine, mut other) = (self.letters, other);
+        while let ([one, mine_left @ ..], [same, other_left @ ..]) = (mine, other)
+            && one == same
+        {
+            (mine, other) = (mine_left, other_left);
+            start += 1;
+        }
+        while let ([mine_left @ .., one], [other_left @ .., same]) = (mine, other)
+            && one == same
+        {
+            (mine, other) = (mine_left, other_left);
+        }
         match (mine, other) {
             ([], rest) | (rest, []) => rest.len(),
             ([one], rest) | (rest, [one]) => rest.len() - usize::from(rest.contains(one)),
@@ -62,9 +71,4 @@ impl<'a> Pattern<'a> {
         }
         distance
     }
-}
-
-/// How many are the same from the beginning.
-fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a u8>) -> usize {
-    one.zip(other).take_while(|(one, other)| one == other).count()
 }

@@ -32,11 +32,9 @@ impl Letters {
             // `github__search`, `files.read`, `a/b`, `a:b`.
             begins |= matches!(c, '.' | '/' | ':') || c == '_' && before == '_';
             before = c;
-            if c.is_ascii() {
-                if let Some(code) = code(c) {
-                    letters.push(code, &mut begins)?;
-                }
-            } else if c.is_alphanumeric() {
+            if let Some(code) = code(c) {
+                letters.push(code, &mut begins)?;
+            } else if !c.is_ascii() && c.is_alphanumeric() {
                 for c in c.to_lowercase() {
                     letters.push(code(c).unwrap_or(OTHER), &mut begins)?;
                 }
@@ -71,6 +69,11 @@ impl Letters {
         !self.has_others
     }
 
+    /// Whether it is one part.
+    pub(super) fn is_one(&self) -> bool {
+        self.begins.is_power_of_two()
+    }
+
     /// The parts of a namespaced name, with where they begin.
     pub(super) fn parts(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let mut left = self.begins;
@@ -85,10 +88,21 @@ impl Letters {
 
 /// 0 to 35, for a letter or a digit of ASCII.
 fn code(c: char) -> Option<u8> {
-    match c {
-        'a'..='z' => Some(c as u8 - b'a'),
-        'A'..='Z' => Some(c as u8 - b'A'),
-        '0'..='9' => Some(c as u8 - b'0' + 26),
-        _ => None,
-    }
+    CODES.get(c as usize).copied().filter(|code| *code < OTHER)
 }
+
+/// The codes of ASCII.
+static CODES: [u8; 128] = {
+    let mut codes = [u8::MAX; 128];
+    let mut code = 0;
+    while code < 26 {
+        codes[(b'a' + code) as usize] = code;
+        codes[(b'A' + code) as usize] = code;
+        code += 1;
+    }
+    while code < OTHER {
+        codes[(b'0' + code - 26) as usize] = code;
+        code += 1;
+    }
+    codes
+};

@@ -292,12 +292,15 @@ impl<const LIMIT: usize> Nearest<LIMIT> {
         self.keys.last().is_some_and(|worst| key(score, number) < *worst)
     }
 
+    /// Puts a key in its place; the worst falls out where there is no room.
     fn insert(&mut self, key: u64) {
-        let at =
-            self.keys[..self.count].iter().rposition(|known| *known < key).map_or(0, |n| n + 1);
-        self.count = (self.count + 1).min(LIMIT);
-        self.keys[at..self.count].rotate_right(1);
+        let mut at = self.count.min(LIMIT - 1);
+        while at > 0 && self.keys[at - 1] > key {
+            self.keys[at] = self.keys[at - 1];
+            at -= 1;
+        }
         self.keys[at] = key;
+        self.count = (self.count + 1).min(LIMIT);
     }
 
     /// Their numbers.
