@@ -20,6 +20,8 @@ const WARM: u32 = 8;
 struct Ready {
     guard: Box<Guard>,
     calls: Vec<Call>,
+    /// Held, so that it is dropped outside.
+    _run: Arc<str>,
 }
 
 fn guard() -> Box<Guard> {
@@ -53,7 +55,7 @@ fn ready(
     let last = last.map(|reply| reply.kind());
     assert_eq!(last, Some(kind), "`{tool}` does not do what is to be counted");
     let calls = (0..many).map(|n| call(100 + n).in_run(Arc::clone(&run))).collect();
-    Ready { guard, calls }
+    Ready { guard, calls, _run: run }
 }
 
 fn good(n: u32) -> Value {
@@ -117,11 +119,10 @@ fn table(many: u32) -> Table {
     }
 }
 
-fn one(ready: Ready) -> (Box<Guard>, Option<Reply>) {
-    let Ready { guard, mut calls } = ready;
-    let call = calls.pop().unwrap_or_else(|| Call::new("", "", "{}"));
-    let reply = guard.handle(black_box(call)).now_or_never();
-    (guard, black_box(reply))
+fn one(mut ready: Ready) -> (Ready, Option<Reply>) {
+    let call = ready.calls.pop().unwrap_or_else(|| Call::new("", "", "{}"));
+    let reply = ready.guard.handle(black_box(call)).now_or_never();
+    (ready, black_box(reply))
 }
 
 #[library_benchmark]
@@ -151,7 +152,7 @@ fn boxed_call(mut tools: Table) -> Table {
 #[bench::five_bad_arguments(has_bad_arguments())]
 #[bench::unknown_among_100(fails("other_tol_7", FailureKind::UnknownTool))]
 #[bench::panic(fails("panics", FailureKind::Internal))]
-fn guarded_call(ready: Ready) -> (Box<Guard>, Option<Reply>) {
+fn guarded_call(ready: Ready) -> (Ready, Option<Reply>) {
     one(ready)
 }
 

@@ -37,6 +37,7 @@ mod fallback;
 mod fault;
 mod guard;
 mod journal;
+mod mixed;
 mod redact;
 mod tool;
 mod toolbox;

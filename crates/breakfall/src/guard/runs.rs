@@ -1,12 +1,13 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::Instant;
 
 use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats};
+use crate::mixed::Mixed;
 use crate::{Block, Call, Detail, Disposition, Failure, FailureKind, Outcome};
 
 /// How many runs are remembered; the one unused for longest is forgotten first.
@@ -15,8 +16,36 @@ const RUNS: usize = 1024;
 /// The runs in which something failed. A call without a run belongs to one run without a name.
 #[derive(Default)]
 pub(super) struct Runs {
-    any: AtomicBool,
+    marks: Marks,
     known: Mutex<Known>,
+}
+
+/// Where a run in which something failed may be: a run without a mark needs no lock.
+struct Marks(Box<[AtomicU32]>);
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self((0..RUNS).map(|_| AtomicU32::new(0)).collect())
+    }
+}
+
+impl Marks {
+    fn of(&self, run: Option<&str>) -> &AtomicU32 {
+        let place = run.map_or(0, |run| Mixed::of(run).word_of_all());
+        &self.0[usize::try_from(place % RUNS as u64).unwrap_or_default()]
+    }
+
+    fn has(&self, run: Option<&str>) -> bool {
+        self.of(run).load(Ordering::Relaxed) > 0
+    }
+
+    fn add(&self, run: Option<&str>) {
+        self.of(run).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn remove(&self, run: Option<&str>) {
+        self.of(run).fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
@@ -40,7 +69,7 @@ impl Runs {
 
     /// Refuses a tool that is paused in the call's run.
     pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<(), Failure> {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.marks.has(call.run.as_deref()) {
             return Ok(());
         }
         let known = self.known();
@@ -58,7 +87,7 @@ impl Runs {
         rules: &RepeatRules,
         key: impl FnOnce() -> CallKey,
     ) -> Result<Option<CallKey>, Failure> {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.marks.has(call.run.as_deref()) {
             return Ok(None);
         }
         let mut known = self.known();
@@ -101,8 +130,7 @@ impl Runs {
             return failure;
         }
         let mut known = self.known();
-        let run = known.run(call);
-        self.any.store(true, Ordering::Relaxed);
+        let run = known.run(call, &self.marks);
         if pauses {
             run.paused.insert(call.tool.clone());
         }
@@ -127,8 +155,11 @@ impl Runs {
 
     pub(super) fn end(&self, run: Option<&str>) {
         let mut known = self.known();
+        let before = known.runs.len();
         known.runs.retain(|id, _| id.as_deref() != run);
-        self.any.store(!known.runs.is_empty(), Ordering::Relaxed);
+        if known.runs.len() < before {
+            self.marks.remove(run);
+        }
     }
 }
 
@@ -148,17 +179,25 @@ impl RunTerms<'_> {
 }
 
 impl Known {
-    fn run(&mut self, call: &Call) -> &mut Run {
+    fn run(&mut self, call: &Call, marks: &Marks) -> &mut Run {
         self.turn += 1;
-        if self.runs.len() >= RUNS && !self.runs.contains_key(&call.run) {
-            let oldest = self.runs.iter().min_by_key(|(_, run)| run.used).map(|(id, _)| id.clone());
-            if let Some(oldest) = oldest {
-                self.runs.remove(&oldest);
+        if !self.runs.contains_key(&call.run) {
+            if self.runs.len() >= RUNS {
+                self.forget_oldest(marks);
             }
+            marks.add(call.run.as_deref());
         }
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
         run
+    }
+
+    fn forget_oldest(&mut self, marks: &Marks) {
+        let oldest = self.runs.iter().min_by_key(|(_, run)| run.used).map(|(id, _)| id.clone());
+        if let Some(oldest) = oldest {
+            self.runs.remove(&oldest);
+            marks.remove(oldest.as_deref());
+        }
     }
 }
 
