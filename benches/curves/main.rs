@@ -1,9 +1,8 @@
-//! What grows with what, where instructions do not tell it: memory and answers of the journal by how
-//! much was recorded, of the database, and calls that are tasks of their own. A line of JSON a point.
+//! What grows with what, where instructions do not tell it: answers of the database by how much is
+//! kept, and calls that are tasks of their own. A line of JSON a point.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal")]
 #![allow(clippy::cast_precision_loss, reason = "figures")]
 
-mod errors;
 mod records;
 mod tasks;
 
@@ -17,11 +16,9 @@ fn main() {
     let file = words.next().unwrap_or_else(|| {
         std::env::temp_dir().join("breakfall-curves.db").to_str().unwrap().to_owned()
     });
-    let most = words.next().map_or(10_000_000, |most| most.parse().unwrap());
-    // First, while this process is small: what it holds is looked at.
-    errors::curves(most);
+    let most = words.next().map_or(1_000_000, |most| most.parse().unwrap());
     tasks::curves();
-    records::curves(&file, most.min(1_000_000));
+    records::curves(&file, most);
 }
 
 /// A point of a curve.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::gungraun;
+use super::gungraun::{self, Count};
 use super::library::lines;
 use crate::{Failed, servers, target};
 
@@ -182,25 +182,31 @@ pub(super) const PLOTS: &[Plot] = &[
 /// The option is how many failures are recorded at most.
 pub(super) fn run(options: &[&str]) -> Result<Value, Failed> {
     let runner = servers::counting()?;
-    let bench = ["--package", "breakfall-benches", "--bench", "scale"];
-    let counted = gungraun::counts(Path::new("."), &runner, &bench)?;
     let mut points = Vec::new();
-    for count in counted {
-        let point = count.bench.split_once(": at ").and_then(|(curve, at)| {
-            let at: u64 = at.parse().ok()?;
-            Some(json!({ "curve": curve, "at": at, "value": count.instructions }))
-        });
-        points.push(point.ok_or_else(|| format!("`{}` is no point of a curve", count.bench))?);
+    for [package, bench] in [["breakfall-counts", "scale"], ["breakfall-benches", "history"]] {
+        let bench = ["--package", package, "--bench", bench];
+        for count in gungraun::counts(Path::new("."), &runner, &bench)? {
+            points.push(point(&count)?);
+        }
     }
     let file = target().join("curves.db");
     let file = file.to_str().ok_or("the target directory is not UTF-8")?;
-    let measured = lines(
-        ".",
-        &["--package", "breakfall-benches", "--bench", "curves"],
-        &[&[file], options].concat(),
-    )?;
-    points.extend(measured.as_array().into_iter().flatten().cloned());
+    for ([package, bench], options) in
+        [(["breakfall-counts", "errors"], options), (["breakfall-benches", "curves"], &[file][..])]
+    {
+        let measured = lines(".", &["--package", package, "--bench", bench], options)?;
+        points.extend(measured.as_array().into_iter().flatten().cloned());
+    }
     Ok(points.into())
+}
+
+/// A count as a point: its name ends in where on the axis it stands.
+fn point(count: &Count) -> Result<Value, Failed> {
+    let point = count.bench.split_once(": at ").and_then(|(curve, at)| {
+        let at: u64 = at.parse().ok()?;
+        Some(json!({ "curve": curve, "at": at, "value": count.instructions }))
+    });
+    point.ok_or_else(|| format!("`{}` is no point of a curve", count.bench))
 }
 
 /// The points of a curve, for each of what stands on the axis where that is told.

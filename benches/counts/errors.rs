@@ -1,14 +1,15 @@
-//! Failures recorded in memory: what they hold, and what asking about them takes.
+//! Failures recorded in memory: what they hold, and what asking about them takes. A line of JSON a
+//! point.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal")]
+#![allow(clippy::cast_precision_loss, reason = "figures")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use breakfall::{Call, Failure, Guard, Policy, function};
 use futures_util::FutureExt;
-use serde_json::Value;
-
-use crate::{median, microseconds, point};
+use serde_json::{Value, json};
 
 const TOOLS: u64 = 40;
 
@@ -21,7 +22,10 @@ const ERRORS: [&str; 5] = [
 ];
 
 /// From a thousand to the most, ten times as many each time, in one guard.
-pub(crate) fn curves(most: u64) {
+fn main() {
+    // Cargo gives benches arguments of its own.
+    let most = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let most: u64 = most.map_or(10_000_000, |most| most.parse().unwrap());
     let guard = guard();
     // Each tool in each way once: what is held from here on is what recording more takes.
     let mut done = TOOLS * ERRORS.len() as u64;
@@ -80,4 +84,28 @@ fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
+
+/// A point of a curve.
+fn point(curve: &str, at: u64, value: f64) {
+    println!("{}", json!({ "curve": curve, "at": at, "value": value }));
+}
+
+/// The median of how long it takes.
+fn median<T>(rounds: usize, work: impl Fn() -> T) -> Duration {
+    let mut times: Vec<Duration> = (0..rounds)
+        .map(|_| {
+            let began = Instant::now();
+            let given = work();
+            let took = began.elapsed();
+            drop(given);
+            took
+        })
+        .collect();
+    times.sort_unstable();
+    times[rounds / 2]
+}
+
+fn microseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
 }
