@@ -1,6 +1,7 @@
 //! An error of unknown origin becomes a kind, with what else can be read off it: the tool's own
 //! declaration first, then types, codes and structured bodies, then names, and text last.
 
+mod beginnings;
 mod believe;
 mod body;
 mod codes;
@@ -17,6 +18,7 @@ mod resource;
 mod segment;
 mod signals;
 mod silent;
+mod spelling;
 mod types;
 mod wait;
 mod words;

@@ -14,11 +14,7 @@ impl Quotes {
     pub(super) fn of(text: &str) -> Self {
         let mut quotes = Vec::new();
         let mut at = 0;
-        while let Some(found) =
-            text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「', '[', '<'])
-        {
-            let open = at + found;
-            let Some(mark) = text[open..].chars().next() else { break };
+        while let Some((open, mark)) = opening(text, at) {
             let inside = open + mark.len_utf8();
             at = inside;
             // An apostrophe stands behind a letter; Python's bytes are quoted behind a lone `b`.
@@ -63,6 +59,31 @@ impl Quotes {
                 && quote.len() * 5 < text.trim().len() * 4
         })
     }
+}
+
+/// The next mark that may open a quotation.
+fn opening(text: &str, mut at: usize) -> Option<(usize, char)> {
+    // Most stretches hold none, and that is seen at once.
+    const STRETCH: usize = 32;
+    const MARKS: [u8; 5] = [b'"', b'\'', b'`', b'[', b'<'];
+    let bytes = text.as_bytes();
+    let may_open = |byte: u8| MARKS.iter().fold(!byte.is_ascii(), |is, mark| is | (byte == *mark));
+    while let Some(stretch) = bytes[at..].first_chunk::<STRETCH>() {
+        if stretch.iter().fold(false, |any, byte| any | may_open(*byte)) {
+            break;
+        }
+        at += STRETCH;
+    }
+    // What begins in the middle of a letter is a part of one that was passed over.
+    bytes[at..].iter().enumerate().find_map(|(behind, byte)| {
+        let open = at + behind;
+        let mark = match byte {
+            b'"' | b'\'' | b'`' | b'[' | b'<' => char::from(*byte),
+            0xc2 | 0xe2 | 0xe3 => text.get(open..)?.chars().next()?,
+            _ => return None,
+        };
+        "\"'`‘“„«「[<".contains(mark).then_some((open, mark))
+    })
 }
 
 fn closing(text: &str, from: usize, mark: char) -> Option<usize> {

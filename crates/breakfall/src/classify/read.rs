@@ -9,7 +9,7 @@ use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
 use super::segment::{Segment, bounded};
 use super::signals::status_in;
-use super::words::Words;
+use super::spelling::Words;
 use super::{resource, wait};
 use crate::{Error, FailureKind, MayPass};
 

@@ -150,29 +150,46 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
+/// How a text opens that is an error.
+const OPENINGS: &[&str] = &[
+    "Error:",
+    "ERROR:",
+    "error:",
+    "Error executing",
+    "Error calling",
+    "Error invoking",
+    "Error while",
+    "Error during",
+    "Fatal error:",
+    "fatal: ",
+    "FATAL:",
+    "Exception:",
+    "Failed to ",
+    "Traceback (most recent call last)",
+    "Unhandled exception",
+];
+
+/// Whether a text may open as an error does: with a letter of an opening, with a sign, or with a
+/// name before a colon. Most texts do not, and their first word tells it.
+fn may_open(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let Some(first) = bytes.first() else { return false };
+    if *first == b'<' || OPENINGS.iter().any(|opening| opening.as_bytes().first() == Some(first)) {
+        return true;
+    }
+    let name = bytes.iter().position(|byte| matches!(byte, b':' | b' ' | b'(' | b'\n'));
+    name.is_some_and(|end| bytes[end] == b':' && bytes.get(end + 1) == Some(&b' '))
+}
+
 /// A text that opens as an error does, and is about nothing else.
 fn in_prose(text: &str) -> Option<String> {
-    let lines = text.lines().count();
+    if !may_open(text) {
+        return None;
+    }
+    let lines = || text.lines().count();
     let first = text.lines().next()?.trim();
-    let opens = [
-        "Error:",
-        "ERROR:",
-        "error:",
-        "Error executing",
-        "Error calling",
-        "Error invoking",
-        "Error while",
-        "Error during",
-        "Fatal error:",
-        "fatal: ",
-        "FATAL:",
-        "Exception:",
-        "Failed to ",
-        "Traceback (most recent call last)",
-        "Unhandled exception",
-    ];
-    if let Some(opening) = opens.iter().find(|opening| first.starts_with(**opening)) {
-        return (lines <= 60).then(|| format!("it opens with `{}`", opening.trim()));
+    if let Some(opening) = OPENINGS.iter().find(|opening| first.starts_with(**opening)) {
+        return (lines() <= 60).then(|| format!("it opens with `{}`", opening.trim()));
     }
     // `Error fetching x: …`
     let mut words = first.split(' ');
@@ -190,6 +207,6 @@ fn in_prose(text: &str) -> Option<String> {
     if xml {
         return Some("it is an error document".to_owned());
     }
-    (named && lines <= 40 && (name.ends_with("Error") || name.ends_with("Exception")))
+    (named && lines() <= 40 && (name.ends_with("Error") || name.ends_with("Exception")))
         .then(|| format!("it opens with `{name}:`"))
 }

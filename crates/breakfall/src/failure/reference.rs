@@ -77,28 +77,44 @@ impl Hash {
     /// Every word, with those that differ from call to call taken for one another: a word with
     /// a digit or a slash in it, and whatever stands between quotes.
     fn normalised(&mut self, message: &str) {
-        let mut quote = None;
-        for word in message.split_ascii_whitespace().scan(0, |read, word| {
-            *read += word.len() + 1;
-            (*read <= READ).then_some(word)
-        }) {
-            let bytes = word.as_bytes();
-            let last = bytes.len() - 1;
-            let closes = |mark: u8| bytes[usize::from(last > 0)..].contains(&mark);
+        let bytes = message.as_bytes();
+        let class = |at: usize| bytes.get(at).map_or(Class::Space, |byte| CLASSES[usize::from(*byte)]);
+        let (mut at, mut read, mut quote) = (0, 0, None);
+        loop {
+            while at < bytes.len() && class(at) == Class::Space {
+                at += 1;
+            }
+            let start = at;
+            // Hashed on the way, in case that the word counts as it stands.
+            let (mut hash, mut kept, mut varies) = (Self(self.0), self.0, false);
+            loop {
+                while class(at) == Class::Plain {
+                    hash.byte(bytes[at]);
+                    at += 1;
+                    kept = hash.0;
+                }
+                match class(at) {
+                    Class::Space => break,
+                    Class::Stop => hash.byte(bytes[at]),
+                    Class::Plain | Class::Varying => varies = true,
+                }
+                at += 1;
+            }
+            let word = &bytes[start..at];
+            read += word.len() + 1;
+            let Some((first, rest)) = word.split_first().filter(|_| read <= READ) else { return };
             match quote {
-                Some(mark) if bytes.contains(&mark) => quote = None,
+                Some(mark) if word.contains(&mark) => quote = None,
                 Some(_) => {}
-                None if matches!(bytes[0], b'"' | b'\'' | b'`') => {
+                None if matches!(first, b'"' | b'\'' | b'`') => {
                     self.all("\"\" ");
-                    if last == 0 || !closes(bytes[0]) {
-                        quote = Some(bytes[0]);
+                    if !rest.contains(first) {
+                        quote = Some(*first);
                     }
                 }
-                None if word.bytes().any(|b| b.is_ascii_digit() || b == b'/' || b == b'\\') => {
-                    self.all("# ");
-                }
+                None if varies => self.all("# "),
                 None => {
-                    self.all(word.trim_end_matches([':', ',', '.', ';']));
+                    self.0 = kept;
                     self.byte(b' ');
                 }
             }
@@ -110,6 +126,33 @@ impl Hash {
         self.0 ^ (self.0 >> 32)
     }
 }
+
+/// What a byte means within a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Plain,
+    /// It parts words.
+    Space,
+    /// At the end of a word it belongs to the sentence.
+    Stop,
+    /// A word that holds it differs from call to call.
+    Varying,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Plain; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c => Class::Space,
+            b':' | b',' | b'.' | b';' => Class::Stop,
+            b'0'..=b'9' | b'/' | b'\\' => Class::Varying,
+            _ => Class::Plain,
+        };
+        byte += 1;
+    }
+    classes
+};
 
 #[cfg(test)]
 mod tests {
