@@ -6,10 +6,14 @@ use std::ops::Range;
 /// Texts by their letters: from a node, a letter leads to the next one.
 pub(super) struct Beginnings {
     /// Every text with its number, in order; equal ones stand beside each other.
-    texts: Vec<(Box<[u8]>, usize)>,
+    texts: Vec<Text>,
     nodes: Vec<Node>,
     /// What may begin with a byte.
     opens: [Opens; 256],
+    /// By the hash of their first letters: which texts there may be.
+    may_begin: Box<[u64; MAY / 64]>,
+    /// Whether one has fewer letters than that takes.
+    is_short: bool,
     /// Where the first letter leads.
     first: [u32; 256],
     /// Where other letters lead: a node with a letter, then the next node.
@@ -17,6 +21,9 @@ pub(super) struct Beginnings {
     /// How many bits of a hash are left out.
     shift: u32,
 }
+
+/// A text in lower case, and its number.
+pub(super) type Text = (Box<[u8]>, usize);
 
 /// Texts with the same letters so far.
 struct Node {
@@ -38,6 +45,15 @@ enum Opens {
 
 const NOWHERE: u32 = u32::MAX;
 
+/// How many hashes of first letters are told apart.
+const MAY: usize = 1 << 16;
+
+/// The hash of four letters in whatever case.
+fn hash(letters: [u8; 4]) -> usize {
+    let folded = u32::from_le_bytes(letters) | 0x2020_2020;
+    (folded.wrapping_mul(0x9e37_79b1) >> (32 - MAY.trailing_zeros())) as usize
+}
+
 /// Whether a byte is a part of a word.
 pub(super) fn is_wordy(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
@@ -56,9 +72,20 @@ impl Beginnings {
                 opens[usize::from(byte)] = if is_wordy(byte) { Opens::Word } else { Opens::Sign };
             }
         }
+        let mut may_begin = Box::new([0_u64; MAY / 64]);
+        for (text, _) in &texts {
+            let bits = match text.first_chunk::<4>() {
+                Some(letters) => hash(*letters),
+                None if text.len() > 1 => hash([text[0], text[1], 0, 0]),
+                None => continue,
+            };
+            may_begin[bits / 64] |= 1 << (bits % 64);
+        }
+        let is_short = texts.iter().any(|(text, _)| text.len() < 2);
         let root = Node { ends: 0..empty, is_last: false };
         let (first, steps) = ([NOWHERE; 256], Vec::new());
-        let mut new = Self { texts, nodes: vec![root], opens, first, steps, shift: 0 };
+        let mut new =
+            Self { texts, nodes: vec![root], opens, may_begin, is_short, first, steps, shift: 0 };
         new.grow(empty);
         new
     }
@@ -119,9 +146,9 @@ impl Beginnings {
         }
     }
 
-    /// Every text that stands in a text, by its number, and where. What stands within a word and
-    /// begins with a letter is left out.
-    pub(super) fn each(&self, text: &str, mut then: impl FnMut(usize, Range<usize>)) {
+    /// Every text that stands in a text, equal ones together by their numbers, and where. What
+    /// stands within a word and begins with a letter is left out.
+    pub(super) fn each(&self, text: &str, mut then: impl FnMut(&[Text], Range<usize>)) {
         let bytes = text.as_bytes();
         let mut within = false;
         for (start, &byte) in bytes.iter().enumerate() {
@@ -141,14 +168,21 @@ impl Beginnings {
         }
     }
 
+    /// Whether one may stand at a place, by its first letters: most words begin none.
+    fn may_stand(&self, bytes: &[u8]) -> bool {
+        let Some(&[one, two, three, four]) = bytes.first_chunk::<4>() else { return true };
+        let may = |hash: usize| self.may_begin[hash / 64 % (MAY / 64)] >> (hash % 64) & 1 == 1;
+        self.is_short || may(hash([one, two, three, four])) || may(hash([one, two, 0, 0]))
+    }
+
     /// Every text that stands at a place.
-    fn at(&self, bytes: &[u8], start: usize, then: &mut impl FnMut(usize, Range<usize>)) {
-        let mut all = |ends: &Range<usize>, end: usize| {
-            for (_, nth) in &self.texts[ends.clone()] {
-                then(*nth, start..end);
-            }
-        };
-        all(&self.nodes[0].ends, start);
+    fn at(&self, bytes: &[u8], start: usize, then: &mut impl FnMut(&[Text], Range<usize>)) {
+        if !self.may_stand(&bytes[start..]) {
+            return;
+        }
+        if self.is_short && !self.nodes[0].ends.is_empty() {
+            then(&self.texts[self.nodes[0].ends.clone()], start..start);
+        }
         let mut node = self.first[usize::from(bytes[start])];
         let mut at = start + 1;
         while let Some(Node { ends, is_last }) = self.nodes.get(node as usize) {
@@ -156,11 +190,13 @@ impl Beginnings {
                 let left = &self.texts[ends.start].0[at - start..];
                 let there = bytes.get(at..at + left.len());
                 if there.is_some_and(|there| there.eq_ignore_ascii_case(left)) {
-                    all(ends, at + left.len());
+                    then(&self.texts[ends.clone()], start..at + left.len());
                 }
                 return;
             }
-            all(ends, at);
+            if !ends.is_empty() {
+                then(&self.texts[ends.clone()], start..at);
+            }
             let Some(next) = bytes.get(at).and_then(|letter| self.step(node, *letter)) else {
                 return;
             };
@@ -208,7 +244,9 @@ mod tests {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let mut found = Vec::new();
             let beginnings = Beginnings::new(texts.iter().copied());
-            beginnings.each(&text, |nth, at| found.push((nth, at)));
+            beginnings.each(&text, |same, at| {
+                found.extend(same.iter().map(|(_, nth)| (*nth, at.clone())));
+            });
             prop_assert_eq!(sorted(found), sorted(slowly(&texts, &text)));
         }
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::beginnings::{Beginnings, is_wordy};
 use super::quotes::Quotes;
-use crate::{Error, FailureKind};
+use crate::{Error, FailureKind, stretch};
 
 /// How far behind the beginning of a phrase its end may stand.
 const GAP: usize = 120;
@@ -139,18 +139,20 @@ impl Phrases {
     /// Every phrase that stands in a text, in the order in which their beginnings end; of those
     /// that end in the same place, the longest first.
     pub(super) fn spoken(&self, text: &str) -> Spoken {
-        let mut spoken: Vec<(usize, usize, usize, Range<usize>)> = Vec::new();
-        self.beginnings.each(text, |nth, at| {
+        let mut spoken: Vec<(usize, usize, usize, Range<usize>)> = Vec::with_capacity(16);
+        self.beginnings.each(text, |same, at| {
             if !stands_alone(text, at.start, at.end) || is_condition(text, at.end) {
                 return;
             }
-            let phrase = &self.all[nth];
-            let end = match &phrase.then {
-                None => Some(at.end),
-                Some(then) => self.follows(text, at.end, then),
-            };
-            if let Some(end) = end {
-                spoken.push((at.end, nth, phrase.rule, at.start..end));
+            for (_, nth) in same {
+                let phrase = &self.all[*nth];
+                let end = match &phrase.then {
+                    None => Some(at.end),
+                    Some(then) => self.follows(text, at.end, then),
+                };
+                if let Some(end) = end {
+                    spoken.push((at.end, *nth, phrase.rule, at.start..end));
+                }
             }
         });
         spoken.sort_unstable_by_key(|(begun, nth, _, words)| (*begun, words.start, *nth));
@@ -161,12 +163,20 @@ impl Phrases {
     fn follows(&self, text: &str, from: usize, then: &str) -> Option<usize> {
         let near = &text.as_bytes()[from..text.len().min(from + GAP)];
         let Some(first) = then.as_bytes().first() else { return Some(from) };
-        let start = (0..=near.len().checked_sub(then.len())?).find(|start| {
-            near[*start].eq_ignore_ascii_case(first)
-                && near[*start..start + then.len()].eq_ignore_ascii_case(then.as_bytes())
-        })?;
+        let (lower, upper) = (*first, first.to_ascii_uppercase());
+        let last = near.len().checked_sub(then.len())?;
+        let mut start = 0;
+        loop {
+            let may = |byte: u8| (byte == lower) | (byte == upper);
+            start += stretch::first(near.get(start..=last)?, may)?;
+            if near[start..start + then.len()].eq_ignore_ascii_case(then.as_bytes()) {
+                break;
+            }
+            start += 1;
+        }
         let gap = &near[..start];
-        let crosses = gap.contains(&b'\n') || self.one_clause && gap.windows(2).any(|two| two == b": ");
+        let crosses =
+            gap.contains(&b'\n') || self.one_clause && gap.windows(2).any(|two| two == b": ");
         (!crosses).then_some(from + start + then.len())
     }
 }
@@ -231,4 +241,79 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
         && tail.first() == Some(&b'.')
         && tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
     !(path_before && (glued(head) || head.len() > 1) || path_behind || file)
+}
+
+#[cfg(test)]
+mod tests {
+    use aho_corasick::AhoCorasick;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// Every phrase of the table, with a word between its parts.
+    fn table() -> Vec<String> {
+        let lines = include_str!("strerror.tsv").lines().chain(include_str!("phrases.tsv").lines());
+        let phrases = lines.filter(|line| !line.starts_with('#')).filter_map(|line| {
+            Some(line.split('\t').nth(2)?.split('|').map(|phrase| phrase.replace('…', " x ")))
+        });
+        phrases.flatten().collect()
+    }
+
+    /// Every phrase that stands in a text, looked for in every place.
+    fn slowly(phrases: &Phrases, beginnings: &[String], text: &str) -> Vec<(usize, Range<usize>)> {
+        let scan = AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings).unwrap();
+        let hits = scan.find_overlapping_iter(text).filter_map(|hit| {
+            let phrase = &phrases.all[hit.pattern().as_usize()];
+            if !stands_alone(text, hit.start(), hit.end()) || is_condition(text, hit.end()) {
+                return None;
+            }
+            let end = match &phrase.then {
+                None => hit.end(),
+                Some(then) => {
+                    let near = &text[hit.end()..text.floor_char_boundary(hit.end() + GAP)];
+                    let at = near.to_ascii_lowercase().find(&**then)?;
+                    let crosses = near[..at].contains('\n') || near[..at].contains(": ");
+                    (!crosses).then_some(hit.end() + at + then.len())?
+                }
+            };
+            Some((phrase.rule, hit.start()..end))
+        });
+        hits.take(SPOKEN).collect()
+    }
+
+    fn beginnings() -> Vec<String> {
+        let lines = include_str!("strerror.tsv").lines().chain(include_str!("phrases.tsv").lines());
+        let phrases = lines.filter(|line| !line.starts_with('#')).filter_map(|line| {
+            let begin = |phrase: &str| phrase.split('…').next().unwrap_or_default().to_owned();
+            Some(line.split('\t').nth(2)?.split('|').map(begin).collect::<Vec<_>>())
+        });
+        phrases.flatten().collect()
+    }
+
+    #[test]
+    fn every_phrase_of_the_table_is_found_where_a_word_begins() {
+        let beginnings = beginnings();
+        assert_eq!(beginnings.len(), BUILT_IN.all.len());
+        for phrase in table() {
+            let text = format!("{phrase} of {}", phrase.to_uppercase());
+            assert_eq!(BUILT_IN.spoken(&text).0, slowly(&BUILT_IN, &beginnings, &text), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn phrases_are_found_as_if_every_place_were_looked_at(
+            parts in prop::collection::vec(
+                (select(table()), select(vec![" ", "", "\n", ": ", "/", "-", "s ", ". ", "_", "é", "\""])),
+                1..12,
+            ),
+            upper: bool,
+        ) {
+            let text: String = parts.iter().flat_map(|(phrase, between)| [&**phrase, between]).collect();
+            let text = if upper { text.to_ascii_uppercase() } else { text };
+            prop_assert_eq!(BUILT_IN.spoken(&text).0, slowly(&BUILT_IN, &beginnings(), &text));
+        }
+    }
 }

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::stretch;
+
 /// The longest quotation.
 const LONGEST: usize = 240;
 
@@ -63,27 +65,17 @@ impl Quotes {
 
 /// The next mark that may open a quotation.
 fn opening(text: &str, mut at: usize) -> Option<(usize, char)> {
-    // Most stretches hold none, and that is seen at once.
-    const STRETCH: usize = 32;
     const MARKS: [u8; 5] = [b'"', b'\'', b'`', b'[', b'<'];
-    let bytes = text.as_bytes();
-    let may_open = |byte: u8| MARKS.iter().fold(!byte.is_ascii(), |is, mark| is | (byte == *mark));
-    while let Some(stretch) = bytes[at..].first_chunk::<STRETCH>() {
-        if stretch.iter().fold(false, |any, byte| any | may_open(*byte)) {
-            break;
+    let may_open = |byte: u8| MARKS.iter().fold(byte > 0xc1, |is, mark| is | (byte == *mark));
+    while let Some(behind) = stretch::first(&text.as_bytes()[at..], may_open) {
+        at += behind;
+        let mark = text[at..].chars().next()?;
+        if "\"'`‘“„«「[<".contains(mark) {
+            return Some((at, mark));
         }
-        at += STRETCH;
+        at += mark.len_utf8();
     }
-    // What begins in the middle of a letter is a part of one that was passed over.
-    bytes[at..].iter().enumerate().find_map(|(behind, byte)| {
-        let open = at + behind;
-        let mark = match byte {
-            b'"' | b'\'' | b'`' | b'[' | b'<' => char::from(*byte),
-            0xc2 | 0xe2 | 0xe3 => text.get(open..)?.chars().next()?,
-            _ => return None,
-        };
-        "\"'`‘“„«「[<".contains(mark).then_some((open, mark))
-    })
+    None
 }
 
 fn closing(text: &str, from: usize, mark: char) -> Option<usize> {

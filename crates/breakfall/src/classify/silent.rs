@@ -169,12 +169,25 @@ const OPENINGS: &[&str] = &[
     "Unhandled exception",
 ];
 
-/// Whether a text may open as an error does: with a letter of an opening, with a sign, or with a
-/// name before a colon. Most texts do not, and their first word tells it.
+/// Whether a byte is the first of an opening, or of a document.
+const OPENS: [bool; 256] = {
+    let mut opens = [false; 256];
+    opens[b'<' as usize] = true;
+    let mut nth = 0;
+    while nth < OPENINGS.len() {
+        opens[OPENINGS[nth].as_bytes()[0] as usize] = true;
+        nth += 1;
+    }
+    opens
+};
+
+/// Whether a text may open as an error does: with the letters of an opening, as a document, or
+/// with a name before a colon. Most texts do not, and their first word tells it.
 fn may_open(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some(first) = bytes.first() else { return false };
-    if *first == b'<' || OPENINGS.iter().any(|opening| opening.as_bytes().first() == Some(first)) {
+    let opening = |opening: &&str| bytes.get(..2) == opening.as_bytes().get(..2);
+    if OPENS[usize::from(*first)] && (*first == b'<' || OPENINGS.iter().any(opening)) {
         return true;
     }
     let name = bytes.iter().position(|byte| matches!(byte, b':' | b' ' | b'(' | b'\n'));
@@ -183,9 +196,10 @@ fn may_open(text: &str) -> bool {
 
 /// A text that opens as an error does, and is about nothing else.
 fn in_prose(text: &str) -> Option<String> {
-    if !may_open(text) {
-        return None;
-    }
+    if may_open(text) { opened(text) } else { None }
+}
+
+fn opened(text: &str) -> Option<String> {
     let lines = || text.lines().count();
     let first = text.lines().next()?.trim();
     if let Some(opening) = OPENINGS.iter().find(|opening| first.starts_with(**opening)) {
@@ -209,4 +223,26 @@ fn in_prose(text: &str) -> Option<String> {
     }
     (named && lines() <= 40 && (name.ends_with("Error") || name.ends_with("Exception")))
         .then(|| format!("it opens with `{name}:`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_cannot_open_as_an_error_does_is_none(
+            nth in 0..OPENINGS.len(),
+            cut in 0..12_usize,
+            more in "(Error|KeyError|a\\.b\\.KeyError|<Error>|<\\?xml|x)?[:( \\n]{0,2}[a-z: \\n]{0,12}",
+        ) {
+            let opening = &OPENINGS[nth][..cut.min(OPENINGS[nth].len())];
+            for text in [format!("{opening}{more}"), more.clone(), format!("{opening}ing {more}")] {
+                let text = text.trim();
+                prop_assert!(may_open(text) || opened(text).is_none(), "{:?}", text);
+            }
+        }
+    }
 }

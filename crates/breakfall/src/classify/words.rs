@@ -209,8 +209,36 @@ impl Guess<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
     use crate::classify::decide::VAGUE;
+
+    fn table() -> Vec<&'static str> {
+        let lines = include_str!("words.tsv").lines().skip(2);
+        lines.filter_map(|line| line.split('\t').next()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sure_is_so_in_whatever_order(
+            words in prop::collection::vec(select(table()), 2..60),
+            type_name in prop::option::of(select(vec!["KeyError", "TimeoutError", "Foo"])),
+        ) {
+            let text = words.join(" ");
+            let words = Words::of(&text, type_name);
+            let mut known = Vec::new();
+            words.features(|key, feature, _| {
+                known.extend(TABLE.find(key).map(|nth| Known { nth, feature }));
+            });
+            let (best, likely, sure) = TABLE.scores(&known);
+            known.sort_by_key(|known| TABLE.words[known.nth].0);
+            let (same, as_likely, _) = TABLE.scores(&known);
+            let above = |likely: f32| THRESHOLDS.iter().filter(|least| likely > **least).count();
+            prop_assert!(!sure || best == same && above(likely) == above(as_likely));
+        }
+    }
 
     #[test]
     fn the_table_has_room_and_every_measure_is_listed() {

@@ -77,38 +77,44 @@ impl Hash {
     /// Every word, with those that differ from call to call taken for one another: a word with
     /// a digit or a slash in it, and whatever stands between quotes.
     fn normalised(&mut self, message: &str) {
-        let bytes = message.as_bytes();
-        let class = |at: usize| bytes.get(at).map_or(Class::Space, |byte| CLASSES[usize::from(*byte)]);
-        let (mut at, mut read, mut quote) = (0, 0, None);
+        let mut bytes = message.as_bytes().iter();
+        let (mut read, mut quote) = (0, None);
         loop {
-            while at < bytes.len() && class(at) == Class::Space {
-                at += 1;
-            }
-            let start = at;
+            let rest = bytes.as_slice();
             // Hashed on the way, in case that the word counts as it stands.
             let (mut hash, mut kept, mut varies) = (Self(self.0), self.0, false);
-            loop {
-                while class(at) == Class::Plain {
-                    hash.byte(bytes[at]);
-                    at += 1;
-                    kept = hash.0;
+            let mut end = rest.len();
+            while let Some(&byte) = bytes.next() {
+                match CLASSES[usize::from(byte)] {
+                    Class::Plain => {
+                        hash.byte(byte);
+                        kept = hash.0;
+                    }
+                    Class::Stop => hash.byte(byte),
+                    Class::Varying => varies = true,
+                    Class::Space => {
+                        end = rest.len() - bytes.len() - 1;
+                        break;
+                    }
                 }
-                match class(at) {
-                    Class::Space => break,
-                    Class::Stop => hash.byte(bytes[at]),
-                    Class::Plain | Class::Varying => varies = true,
-                }
-                at += 1;
             }
-            let word = &bytes[start..at];
+            let word = &rest[..end];
+            let Some((first, inside)) = word.split_first() else {
+                if bytes.as_slice().is_empty() {
+                    return;
+                }
+                continue;
+            };
             read += word.len() + 1;
-            let Some((first, rest)) = word.split_first().filter(|_| read <= READ) else { return };
+            if read > READ {
+                return;
+            }
             match quote {
                 Some(mark) if word.contains(&mark) => quote = None,
                 Some(_) => {}
                 None if matches!(first, b'"' | b'\'' | b'`') => {
                     self.all("\"\" ");
-                    if !rest.contains(first) {
+                    if !inside.contains(first) {
                         quote = Some(*first);
                     }
                 }
