@@ -88,7 +88,7 @@ impl Guard {
             if limit >= FOR_EVER { Where::Here } else { Where::Alone }
         };
         let (call, slot) = asked.call(place, None)?;
-        let reply = on_this_thread(py, self.real.handle(call))?;
+        let reply = on_this_thread(py, || self.real.handle(call))?;
         reply::of(py, vec![reply], &[slot])?.pop().ok_or_else(no_reply)
     }
 
@@ -98,7 +98,7 @@ impl Guard {
         // Side by side needs threads, timeless or not.
         let place = Where::Thread;
         let (calls, slots) = all(asked, place, None)?;
-        let replies = on_this_thread(py, self.real.handle_all(calls))?;
+        let replies = on_this_thread(py, || self.real.handle_all(calls))?;
         reply::of(py, replies, &slots)
     }
 

@@ -26,15 +26,19 @@ const PATIENCE: Duration = Duration::from_micros(200);
 /// How often a thread that waits looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// Waits on this thread. The interpreter is free meanwhile; Ctrl-C drops the call.
-pub(crate) fn on_this_thread<F: Future + Send>(py: Python<'_>, future: F) -> PyResult<F::Output>
+/// Waits on this thread. The interpreter is free meanwhile; Ctrl-C drops the call. The future is
+/// made where it stays: it is large, and every move would copy it.
+pub(crate) fn on_this_thread<F: Future>(
+    py: Python<'_>,
+    make: impl FnOnce() -> F + Send,
+) -> PyResult<F::Output>
 where
     F::Output: Send,
 {
     let runtime = runtime()?;
     py.detach(|| {
         let _clock = runtime.enter();
-        let mut future = std::pin::pin!(future);
+        let mut future = std::pin::pin!(make());
         let unpark =
             Arc::new(Unpark { thread: std::thread::current(), is_woken: AtomicBool::new(false) });
         let waker = Waker::from(Arc::clone(&unpark));
@@ -74,6 +78,7 @@ impl Wake for Unpark {
 impl Unpark {
     /// Sleeps until it is woken, or a signal has something to say.
     fn park(&self) -> PyResult<()> {
+        pool().attend();
         while !self.is_woken.swap(false, Ordering::AcqRel) {
             let pool = pool();
             if pool.is_behind() {

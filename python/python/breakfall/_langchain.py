@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from typing import Any, NoReturn
 
 import pydantic
@@ -11,7 +12,6 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools.base import (
     InjectedToolCallId,
-    _format_output,
     _is_injected_arg_type,
     get_all_basemodel_annotations,
 )
@@ -24,6 +24,7 @@ from langgraph.prebuilt.tool_node import (
 
 from ._breakfall import Output
 from ._failure import Failure
+from ._message import returned
 from ._schema import refusal
 from ._work import awaited
 
@@ -58,7 +59,17 @@ def is_heard(config: Any) -> bool:
             return True
         if environment is not None and handler is not None and env_var_is_set(environment):
             return True
-    return env_var_is_set("LANGCHAIN_TRACING") or env_var_is_set("LANGCHAIN_HANDLER")
+    return any(name in _environment and env_var_is_set(text) for name, text in _FORMER)
+
+
+#: The environment without its courtesies: to look for what is not there, `os.environ` raises.
+_environment: Any = getattr(os.environ, "_data", os.environ)
+
+#: How tracing was once switched on.
+_FORMER = [
+    (name if _environment is os.environ else os.environ.encodekey(name), name)
+    for name in ("LANGCHAIN_TRACING", "LANGCHAIN_HANDLER")
+]
 
 
 class Resumed(Exception):
@@ -346,7 +357,7 @@ class _Plain:
                 failure._is_translated = True
                 raise failure from error
             response, artifact = response
-        return _format_output(response, artifact, id, self.name, "success")
+        return returned(response, artifact, self.name, id)
 
 
 def _is_plain(function: Any) -> bool:

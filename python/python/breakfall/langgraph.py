@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp
@@ -28,6 +28,7 @@ from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
 from ._langchain import Asked, Resumed, Tool, is_heard, told
+from ._message import failed
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
 
@@ -207,12 +208,7 @@ class ErrorHandlingToolNode(ToolNode):
         value = reply.value
         if value is not None:
             return told(self.guard.core, value, reply)
-        return ToolMessage(
-            content=self._words(reply),
-            name=call.get("name") or "",
-            tool_call_id=call.get("id") or "",
-            status="error",
-        )
+        return failed(self._words(reply), call.get("name") or "", call.get("id") or "")
 
     def _words(self, reply: Any) -> str:
         """What the model is told of a failure, as ``handle_tool_errors`` decides."""
