@@ -14,7 +14,7 @@ use crate::raised::Manners;
 use crate::reply::{self, Reply};
 use crate::slot::{Asked, Slot, Where};
 use crate::tool::PyTool;
-use crate::wait::{Answer, on_this_thread};
+use crate::wait::{Answer, Replies, on_this_thread};
 use crate::words::wrong;
 use crate::{logs, records};
 
@@ -112,15 +112,12 @@ impl Guard {
         logs::look(py);
         let (mut calls, slots) = all(asked, Where::BesideLoop, Some(event_loop))?;
         let guard = Arc::clone(&self.real);
-        let replies = async move {
-            if calls.len() == 1
-                && let Some(call) = calls.pop()
-            {
-                return vec![guard.handle(call).await];
-            }
-            guard.handle_all(calls).await
+        let single = if calls.len() == 1 { calls.pop() } else { None };
+        let replies: Replies = match single {
+            Some(call) => Box::pin(async move { vec![guard.handle(call).await] }),
+            None => Box::pin(async move { guard.handle_all(calls).await }),
         };
-        Ok(Answer::new(Box::pin(replies), slots))
+        Ok(Answer::new(replies, slots))
     }
 
     /// Words of a tool's own, without secrets and bounded.

@@ -17,8 +17,12 @@ const CAUSES: usize = 16;
 const FRAMES: usize = 40;
 
 /// The files that stand between the guard and a tool.
-const OURS: &[&str] =
-    &["breakfall/_work.py\"", "breakfall/_guard.py\"", "breakfall/_langchain.py\""];
+const OURS: &[&str] = &[
+    "breakfall/_work.py",
+    "breakfall/_guard.py",
+    "breakfall/_langchain.py",
+    "breakfall/_message.py",
+];
 
 /// The most bytes of a text that are looked at.
 const TEXT: usize = 1 << 20;
@@ -52,7 +56,9 @@ impl Manners {
         if is(self.declared.bind(py)) {
             return Heard::Failure(declared(error));
         }
-        let raised = raised(error).traceback(traceback(error));
+        let said = Said::by(error);
+        let traceback = traceback(error, &said);
+        let raised = raised(error, said).traceback(traceback);
         let raised = if is(self.told.bind(py)) { raised.told() } else { raised };
         Heard::Failure(Failure::raised(raised))
     }
@@ -83,7 +89,9 @@ fn declared(error: &Bound<'_, PyAny>) -> Failure {
     if let Some(wait) = get("wait").and_then(|wait| seconds(&wait)) {
         failure = failure.wait_for(wait);
     }
-    failure.caused_by(raised(error)).traceback(traceback(error))
+    let said = Said::by(error);
+    let traceback = traceback(error, &said);
+    failure.caused_by(raised(error, said)).traceback(traceback)
 }
 
 /// What is wrong with arguments: pairs of a path and a remark.
@@ -96,24 +104,33 @@ fn problems(pairs: &Bound<'_, PyAny>) -> Vec<Problem> {
     pairs.iter().filter_map(problem).collect()
 }
 
+/// What an exception says: the name of its type, and its text.
+struct Said {
+    name: String,
+    text: String,
+}
+
+impl Said {
+    fn by(error: &Bound<'_, PyAny>) -> Self {
+        Self { name: name(&error.get_type()), text: shown(error) }
+    }
+}
+
 /// An exception with what it was raised from.
-fn raised(error: &Bound<'_, PyAny>) -> Raised {
-    let mut chain: Vec<Bound<'_, PyAny>> = vec![error.clone()];
-    while let Some(cause) = chain.last().and_then(cause) {
-        if chain.len() >= CAUSES || chain.iter().any(|known| known.is(&cause)) {
+fn raised(error: &Bound<'_, PyAny>, said: Said) -> Raised {
+    let mut causes: Vec<Bound<'_, PyAny>> = Vec::new();
+    while let Some(cause) = cause(causes.last().unwrap_or(error)) {
+        let is_known = cause.is(error) || causes.iter().any(|known| known.is(&cause));
+        if causes.len() + 1 >= CAUSES || is_known {
             break;
         }
-        chain.push(cause);
+        causes.push(cause);
     }
     let mut inner = None;
-    for error in chain.iter().rev() {
-        let mut one = one(error);
-        if let Some(cause) = inner {
-            one = one.caused_by(cause);
-        }
-        inner = Some(one);
+    for cause in causes.iter().rev() {
+        inner = Some(one(cause, Said::by(cause), inner));
     }
-    inner.unwrap_or_default()
+    one(error, said, inner)
 }
 
 fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
@@ -128,12 +145,15 @@ fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     error.getattr_opt("exceptions").ok().flatten()?.get_item(0).ok()
 }
 
-fn one(error: &Bound<'_, PyAny>) -> Raised {
+fn one(error: &Bound<'_, PyAny>, said: Said, cause: Option<Raised>) -> Raised {
     let py = error.py();
     let class = error.get_type();
-    let name = name(&class);
-    let mut raised = Raised::new(name.clone(), shown(error));
-    if error.is_instance_of::<PyOSError>() && counts_as_the_systems(&name) {
+    let is_of_the_system = error.is_instance_of::<PyOSError>() && counts_as_the_systems(&said.name);
+    let mut raised = Raised::new(said.name, said.text);
+    if let Some(cause) = cause {
+        raised = raised.caused_by(cause);
+    }
+    if is_of_the_system {
         let number = error.getattr(intern!(py, "errno")).and_then(|number| number.extract::<i32>());
         if let Ok(number) = number {
             raised = raised.errno(number);
@@ -205,7 +225,7 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 
 /// Where an exception was raised, with what it was raised from, as Python writes it but without
 /// reading the source.
-fn traceback(error: &Bound<'_, PyAny>) -> String {
+fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
     let py = error.py();
     let mut parts: Vec<String> = Vec::new();
     let mut next = Some((error.clone(), ""));
@@ -214,7 +234,12 @@ fn traceback(error: &Bound<'_, PyAny>) -> String {
             break;
         }
         let mut part = frames(&error);
-        let _ = write!(part, "{}: {}", name(&error.get_type()), shown(&error));
+        if parts.is_empty() {
+            part.extend([&*outermost.name, ": ", &*outermost.text]);
+        } else {
+            let said = Said::by(&error);
+            part.extend([&*said.name, ": ", &*said.text]);
+        }
         others(&error, &mut part);
         part.push_str(joint);
         parts.push(part);
@@ -255,8 +280,7 @@ fn frames(error: &Bound<'_, PyAny>) -> String {
             lines.pop_front();
         }
         // Those above the tool are ours, and tell nothing.
-        let line = frame(&traceback).unwrap_or_default();
-        if !lines.is_empty() || !OURS.iter().any(|file| line.contains(file)) {
+        if let Ok(Some(line)) = frame(&traceback, lines.is_empty()) {
             lines.push_back(line);
         }
         next = traceback.getattr(intern!(py, "tb_next")).ok();
@@ -266,11 +290,14 @@ fn frames(error: &Bound<'_, PyAny>) -> String {
     text
 }
 
-fn frame(traceback: &Bound<'_, PyAny>) -> PyResult<String> {
+fn frame(traceback: &Bound<'_, PyAny>, may_be_ours: bool) -> PyResult<Option<String>> {
     let py = traceback.py();
     let code = traceback.getattr(intern!(py, "tb_frame"))?.getattr(intern!(py, "f_code"))?;
-    let file = code.getattr(intern!(py, "co_filename"))?;
+    let file = shown(&code.getattr(intern!(py, "co_filename"))?);
+    if may_be_ours && OURS.iter().any(|ours| file.ends_with(ours)) {
+        return Ok(None);
+    }
     let function = code.getattr(intern!(py, "co_name"))?;
     let line = traceback.getattr(intern!(py, "tb_lineno"))?;
-    Ok(format!("  File \"{}\", line {line}, in {}\n", shown(&file), shown(&function)))
+    Ok(Some(format!("  File \"{file}\", line {line}, in {}\n", shown(&function))))
 }

@@ -159,7 +159,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The next job; `None` for a thread that has had none for long.
+    /// The next job; `None` for a thread that has had none for long, or is one too many.
     fn take(&self, number: u64) -> Option<(Job, Elsewhere)> {
         let mut state = self.state();
         state.at.remove(&number);
@@ -169,6 +169,11 @@ impl Pool {
                     state.at.insert(number, job.progress.clone());
                     return Some((job, elsewhere));
                 }
+            }
+            if state.threads > state.most() {
+                // It was started beside one that hung, and does so no more.
+                state.threads -= 1;
+                return None;
             }
             state.idle += 1;
             let asleep = |state: &mut State| state.calls == 0;
@@ -217,13 +222,18 @@ impl State {
         Called { woken, started }
     }
 
-    /// How many threads may be started. Those that hang beyond their time are in nobody's way.
+    /// How many threads may be started.
     fn room(&self) -> usize {
+        self.most().saturating_sub(self.threads)
+    }
+
+    /// How many threads there may be. Those that hang beyond their time are in nobody's way.
+    fn most(&self) -> usize {
         if self.threads < MOST {
-            return MOST - self.threads;
+            return MOST;
         }
         let left = self.at.values().filter(|progress| !progress.is_wanted()).count();
-        (MOST + left).min(UTMOST).saturating_sub(self.threads)
+        (MOST + left).min(UTMOST)
     }
 }
 

@@ -12,12 +12,12 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::fork;
 use crate::functions::Functions;
 use crate::output;
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, Slot, Where};
 use crate::threads::{Bell, Job, Urgency, pool};
+use crate::{fork, known};
 
 /// Python functions of the arguments and of what the door hands over.
 pub(crate) struct PyTool {
@@ -147,11 +147,10 @@ fn task(
     given: Py<PyAny>,
     finish: Finish,
 ) -> PyResult<Py<PyAny>> {
-    let work = py.import(intern!(py, "breakfall._work"))?;
     let task = if let Some(event_loop) = &slot.event_loop {
-        let arguments = (event_loop, coroutine, given, &slot.extra, finish);
-        work.call_method1(intern!(py, "task"), arguments)?
+        known::TASK.get(py)?.call1((event_loop, coroutine, given, &slot.extra, finish))?
     } else {
+        let work = py.import(intern!(py, "breakfall._work"))?;
         let arguments = (coroutine, given, &slot.extra, &slot.context, finish);
         work.call_method1(intern!(py, "task_elsewhere"), arguments)?
     };

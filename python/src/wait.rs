@@ -11,11 +11,11 @@ use std::time::Duration;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::fork;
 use crate::reply::{self, Reply};
 use crate::runtime::runtime;
 use crate::slot::Slot;
 use crate::threads::pool;
+use crate::{fork, known};
 
 /// What a guard answers to calls.
 pub(crate) type Replies = Pin<Box<dyn Future<Output = Vec<breakfall::Reply>> + Send>>;
@@ -176,11 +176,10 @@ impl Wake for WakesLoop {
         let Some((waiting, event_loop, thread)) = self.waiting().take() else { return };
         let wake = |py: Python<'_>| {
             let work = || -> PyResult<()> {
-                let module = py.import(intern!(py, "breakfall._work"))?;
+                let wake = known::WAKE.get(py)?;
                 if std::thread::current().id() == thread {
-                    module.call_method1(intern!(py, "wake"), (waiting,))?;
+                    wake.call1((waiting,))?;
                 } else {
-                    let wake = module.getattr(intern!(py, "wake"))?;
                     event_loop.call_method1(
                         py,
                         intern!(py, "call_soon_threadsafe"),

@@ -11,6 +11,9 @@ from langchain_core.tools.base import _format_output, _stringify
 _FAILED = ToolMessage(content="", name="", tool_call_id="", status="error")
 _SUCCEEDED = ToolMessage(content="", artifact=None, name="", tool_call_id="", status="success")
 
+#: As pydantic sets what it has checked: what a field is set to would be looked at again.
+_set = object.__setattr__
+
 #: What is written as JSON, and never a message or a part of one.
 _PLAIN = (int, float, bool, dict, type(None))
 
@@ -32,8 +35,16 @@ def returned(response: Any, artifact: Any, name: str, id: Any) -> Any:
 
 
 def _copy(checked: ToolMessage, words: str, name: str, id: str) -> ToolMessage:
-    message = checked.__copy__()
-    message.__dict__.update(
-        content=words, name=name, tool_call_id=id, additional_kwargs={}, response_metadata={}
-    )
+    message = ToolMessage.__new__(ToolMessage)
+    fields = checked.__dict__.copy()
+    fields["content"] = words
+    fields["name"] = name
+    fields["tool_call_id"] = id
+    fields["additional_kwargs"] = {}
+    fields["response_metadata"] = {}
+    extra = checked.__pydantic_extra__
+    _set(message, "__dict__", fields)
+    _set(message, "__pydantic_fields_set__", checked.__pydantic_fields_set__.copy())
+    _set(message, "__pydantic_extra__", extra if extra is None else extra.copy())
+    _set(message, "__pydantic_private__", checked.__pydantic_private__)
     return message

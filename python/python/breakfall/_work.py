@@ -10,9 +10,15 @@ import _thread
 import asyncio
 import contextvars
 import inspect
+import sys
 import threading
 from types import CoroutineType
 from typing import Any
+
+from ._begun import Begun
+
+#: Tasks are told their context variables since Python 3.11.
+_HAS_CONTEXTS = sys.version_info >= (3, 11)
 
 
 def start(work: Any) -> None:
@@ -37,10 +43,16 @@ def _run(work: Any) -> None:
 
 
 def task(loop: Any, function: Any, arguments: Any, extra: Any, finish: Any) -> Any:
-    """Runs a coroutine function on the running loop."""
+    """Runs a coroutine function on the running loop. Most need no turn of the loop to be done, so
+    that it begins at once."""
     ended = _Ended(finish)
-    made = loop.create_task(_ending(function, arguments, extra, ended))
-    # A loop may have tasks that begin at once.
+    coroutine = _ending(function, arguments, extra, ended)
+    caller = asyncio.current_task(loop)
+    if _HAS_CONTEXTS and caller is not None and loop.get_task_factory() is None:
+        made = Begun.task(loop, caller, coroutine)
+    else:
+        made = loop.create_task(coroutine)
+    # A loop's own tasks may begin at once, too.
     if not ended.is_told:
         ended.task = made
         made.add_done_callback(ended)
