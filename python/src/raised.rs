@@ -114,32 +114,37 @@ impl Said {
     fn by(error: &Bound<'_, PyAny>) -> Self {
         Self { name: name(&error.get_type()), text: shown(error) }
     }
+
+    fn is_of_a_group(&self) -> bool {
+        self.name.ends_with("ExceptionGroup")
+    }
 }
 
 /// An exception with what it was raised from.
 fn raised(error: &Bound<'_, PyAny>, said: Said) -> Raised {
-    let mut causes: Vec<Bound<'_, PyAny>> = Vec::new();
-    while let Some(cause) = cause(causes.last().unwrap_or(error)) {
-        let is_known = cause.is(error) || causes.iter().any(|known| known.is(&cause));
+    let mut causes: Vec<(Bound<'_, PyAny>, Said)> = Vec::new();
+    let mut next = cause(error, &said);
+    while let Some(cause) = next {
+        let is_known = cause.is(error) || causes.iter().any(|(known, _)| known.is(&cause));
         if causes.len() + 1 >= CAUSES || is_known {
             break;
         }
-        causes.push(cause);
+        let said = Said::by(&cause);
+        next = self::cause(&cause, &said);
+        causes.push((cause, said));
     }
-    let mut inner = None;
-    for cause in causes.iter().rev() {
-        inner = Some(one(cause, Said::by(cause), inner));
-    }
+    let inner =
+        causes.into_iter().rev().fold(None, |inner, (cause, said)| Some(one(&cause, said, inner)));
     one(error, said, inner)
 }
 
-fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+fn cause<'py>(error: &Bound<'py, PyAny>, said: &Said) -> Option<Bound<'py, PyAny>> {
     let cause = error.getattr(intern!(error.py(), "__cause__")).ok()?;
     if !cause.is_none() {
         return Some(cause);
     }
     // A group of exceptions says nothing that the first of them does not.
-    if !name(&error.get_type()).ends_with("ExceptionGroup") {
+    if !said.is_of_a_group() {
         return None;
     }
     error.getattr_opt("exceptions").ok().flatten()?.get_item(0).ok()
@@ -226,44 +231,48 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 /// Where an exception was raised, with what it was raised from, as Python writes it but without
 /// reading the source.
 fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
-    let py = error.py();
-    let mut parts: Vec<String> = Vec::new();
-    let mut next = Some((error.clone(), ""));
-    while let Some((error, joint)) = next.take() {
-        if parts.len() >= CAUSES {
-            break;
-        }
-        let mut part = frames(&error);
-        if parts.is_empty() {
-            part.extend([&*outermost.name, ": ", &*outermost.text]);
-        } else {
-            let said = Said::by(&error);
-            part.extend([&*said.name, ": ", &*said.text]);
-        }
-        others(&error, &mut part);
-        part.push_str(joint);
-        parts.push(part);
-        next = if let Some(cause) = cause(&error) {
-            let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
-            Some((cause, joint))
-        } else {
-            let hidden = error.getattr(intern!(py, "__suppress_context__"));
-            let context = error.getattr(intern!(py, "__context__")).ok();
-            let context = context.filter(|context| !context.is_none());
-            let shows = !hidden.is_ok_and(|hidden| hidden.is_truthy().unwrap_or(false));
-            let joint = "\n\nWhile that was handled another was raised:\n\n";
-            context.filter(|_| shows).map(|context| (context, joint))
-        };
+    let mut text = part(error, outermost);
+    let mut next = before(error, outermost);
+    for _ in 1..CAUSES {
+        let Some((error, joint)) = next else { break };
+        let said = Said::by(&error);
+        // What came before stands before.
+        text = [&*part(&error, &said), joint, &*text].concat();
+        next = before(&error, &said);
     }
-    parts.reverse();
-    parts.concat()
+    text
+}
+
+/// An exception with its frames, alone.
+fn part(error: &Bound<'_, PyAny>, said: &Said) -> String {
+    let mut text = frames(error);
+    text.extend([&*said.name, ": ", &*said.text]);
+    if said.is_of_a_group() {
+        others(error, &mut text);
+    }
+    text
+}
+
+/// What an exception was raised from or after, and how that is told.
+fn before<'py>(
+    error: &Bound<'py, PyAny>,
+    said: &Said,
+) -> Option<(Bound<'py, PyAny>, &'static str)> {
+    let py = error.py();
+    if let Some(cause) = cause(error, said) {
+        let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
+        return Some((cause, joint));
+    }
+    let context = error.getattr(intern!(py, "__context__")).ok()?;
+    let hidden = error.getattr(intern!(py, "__suppress_context__"));
+    if context.is_none() || hidden.is_ok_and(|hidden| hidden.is_truthy().unwrap_or(false)) {
+        return None;
+    }
+    Some((context, "\n\nWhile that was handled another was raised:\n\n"))
 }
 
 /// Those of a group that do not stand for it.
 fn others(group: &Bound<'_, PyAny>, text: &mut String) {
-    if !name(&group.get_type()).ends_with("ExceptionGroup") {
-        return;
-    }
     let Ok(Some(all)) = group.getattr_opt("exceptions") else { return };
     let Ok(all) = all.try_iter() else { return };
     for error in all.flatten().skip(1).take(CAUSES) {

@@ -37,6 +37,30 @@ except ImportError:  # another release: nobody can be told not to listen
     _configure_hooks = None  # type: ignore[assignment]
 
 try:
+    from langchain_core.tracers.context import tracing_v2_callback_var
+    from langsmith._internal import _context as _smith
+    from langsmith._internal._context import _TRACING_ENABLED, get_current_run_tree
+    from langsmith.utils import get_env_var
+
+    _smith._GLOBAL_TRACING_ENABLED  # noqa: B018 - or it is another release
+except (ImportError, AttributeError):
+    _is_traced = _tracing_v2_is_enabled
+else:
+
+    def _is_traced() -> Any:
+        """As LangChain asks LangSmith, but quicker where nothing was said but by the
+        environment."""
+        if (
+            _TRACING_ENABLED.get() is not None
+            or _smith._GLOBAL_TRACING_ENABLED is not None
+            or tracing_v2_callback_var.get() is not None
+            or get_current_run_tree()
+        ):
+            return _tracing_v2_is_enabled()
+        return get_env_var("TRACING_V2", default=get_env_var("TRACING", default="")) == "true"
+
+
+try:
     from langgraph.errors import is_invalid_resume
 except ImportError:
 
@@ -52,7 +76,7 @@ def is_heard(config: Any) -> bool:
             return True
         if callbacks.handlers or callbacks.inheritable_handlers:
             return True
-    if _configure_hooks is None or get_debug() or _tracing_v2_is_enabled():
+    if _configure_hooks is None or get_debug() or _is_traced():
         return True
     for variable, _, handler, environment in _configure_hooks:
         if variable.get() is not None:

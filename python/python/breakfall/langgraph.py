@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp
@@ -202,6 +202,8 @@ class ErrorHandlingToolNode(ToolNode):
         if run.startswith("anonymous-") and any(reply.is_error for reply in replies):
             self.guard.end_run(run)
         outputs = [self._output(call, reply) for call, reply in zip(calls, replies, strict=True)]
+        if input_type == "dict" and all(type(output) is ToolMessage for output in outputs):
+            return {self._messages_key: outputs}
         return self._combine_tool_outputs(outputs, input_type)
 
     def _output(self, call: Any, reply: Any) -> Any:
