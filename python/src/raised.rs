@@ -231,16 +231,20 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 /// Where an exception was raised, with what it was raised from, as Python writes it but without
 /// reading the source.
 fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
-    let mut text = part(error, outermost);
+    let mut parts = vec![part(error, outermost)];
     let mut next = before(error, outermost);
-    for _ in 1..CAUSES {
-        let Some((error, joint)) = next else { break };
+    while parts.len() < CAUSES
+        && let Some((error, joint)) = next
+    {
         let said = Said::by(&error);
-        // What came before stands before.
-        text = [&*part(&error, &said), joint, &*text].concat();
+        let mut part = part(&error, &said);
+        part.push_str(joint);
+        parts.push(part);
         next = before(&error, &said);
     }
-    text
+    // What came before stands before.
+    parts.reverse();
+    parts.concat()
 }
 
 /// An exception with its frames, alone.
