@@ -1,6 +1,6 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +23,8 @@ pub(super) struct Runs {
 struct Known {
     /// Boxed, so that the table stays small when it grows.
     runs: HashMap<Option<Arc<str>>, Box<Run>>,
+    /// The runs by when they were last used: looking for the oldest would take longer than a call.
+    turns: BTreeMap<u64, Option<Arc<str>>>,
     turn: u64,
 }
 
@@ -127,7 +129,9 @@ impl Runs {
 
     pub(super) fn end(&self, run: Option<&str>) {
         let mut known = self.known();
-        known.runs.retain(|id, _| id.as_deref() != run);
+        if let Some(run) = known.runs.remove(&run.map(Arc::from)) {
+            known.turns.remove(&run.used);
+        }
         self.any.store(!known.runs.is_empty(), Ordering::Relaxed);
     }
 }
@@ -150,12 +154,14 @@ impl RunTerms<'_> {
 impl Known {
     fn run(&mut self, call: &Call) -> &mut Run {
         self.turn += 1;
-        if self.runs.len() >= RUNS && !self.runs.contains_key(&call.run) {
-            let oldest = self.runs.iter().min_by_key(|(_, run)| run.used).map(|(id, _)| id.clone());
-            if let Some(oldest) = oldest {
-                self.runs.remove(&oldest);
-            }
+        if let Some(run) = self.runs.get(&call.run) {
+            self.turns.remove(&run.used);
+        } else if self.runs.len() >= RUNS
+            && let Some((_, oldest)) = self.turns.pop_first()
+        {
+            self.runs.remove(&oldest);
         }
+        self.turns.insert(self.turn, call.run.clone());
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
         run
@@ -177,4 +183,31 @@ fn is_a_repeat(kind: FailureKind) -> bool {
 /// Whether it tells against the tool for the rest of the run.
 fn is_of_the_tool(kind: FailureKind) -> bool {
     !matches!(kind, FailureKind::UnknownTool | FailureKind::Unavailable | FailureKind::RateLimited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RawArguments;
+
+    fn call(run: usize) -> Call {
+        Call::new("", "find", RawArguments::none()).in_run(run.to_string())
+    }
+
+    #[test]
+    fn the_run_unused_for_longest_is_forgotten_first() {
+        let runs = Runs::default();
+        let is_known = |run: usize| runs.known().runs.contains_key(&call(run).run);
+        for run in 0..RUNS {
+            runs.known().run(&call(run));
+        }
+        runs.known().run(&call(0));
+        runs.known().run(&call(RUNS));
+        assert_eq!([0, 1, 2, RUNS].map(is_known), [true, false, true, true]);
+        runs.end(Some("0"));
+        runs.known().run(&call(RUNS + 1));
+        assert_eq!([0, 2, RUNS + 1].map(is_known), [false, true, true]);
+        let known = runs.known();
+        assert_eq!((known.runs.len(), known.turns.len()), (RUNS, RUNS));
+    }
 }
