@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import multiprocessing
 import os
 import platform
 import resource
@@ -29,11 +30,11 @@ from typing import Any
 from ways import DictAndTry, FastMcp, Node, PydanticAi, Way, langgraph, ours
 
 #: Rounds that are not counted.
-WARM = 20
+WARM = 10
 
 #: The most seconds that a way may take of a row, once it had some rounds.
 MOST = 4.0
-FEWEST = 15
+FEWEST = 10
 
 #: What goes before a row's figures.
 ROWS = [
@@ -154,22 +155,28 @@ class _Many(Way):
         return await asyncio.gather(*map(self.way.arun, given))
 
 
-def growth(work: Callable[[], None], errors: int) -> dict[str, float]:
-    """How many bytes an error leaves: of Python's, and of the process."""
-    for _ in range(errors):
-        work()
-    gc.collect()
+def left_by(make: Callable[[], Way], errors: int) -> dict[str, Any]:
+    """How many bytes an error leaves for ever, after as many before it: of the process, and of
+    Python's memory."""
+    way, loop = make(), asyncio.new_event_loop()
+
+    def fail() -> None:
+        for _ in range(errors):
+            way.run(way.given("find", 1), loop)
+        gc.collect()
+
+    fail()
     before = _resident()
+    fail()
+    resident = _resident() - before
     tracemalloc.start()
-    began = tracemalloc.get_traced_memory()[0]
-    for _ in range(errors):
-        work()
-    gc.collect()
-    traced = tracemalloc.get_traced_memory()[0] - began
-    tracemalloc.stop()
+    fail()
+    traced = tracemalloc.get_traced_memory()[0]
     return {
+        "way": way.name,
+        "errors": errors,
         "python_bytes": round(traced / errors, 1),
-        "resident_bytes": round((_resident() - before) / errors, 1),
+        "resident_bytes": round(resident / errors, 1),
     }
 
 
@@ -178,13 +185,10 @@ def _resident() -> int:
         return int(statm.read().split()[1]) * resource.getpagesize()
 
 
-def memory(loop: asyncio.AbstractEventLoop, errors: int = 20_000) -> list[dict[str, Any]]:
-    """What an error leaves behind for ever, after as many before it."""
-    found = []
-    for way in (ours(), DictAndTry()):
-        left = growth(lambda way=way: way.run(way.given("find", 1), loop), errors)
-        found.append({"way": way.name, "errors": errors, **left})
-    return found
+def memory(errors: int = 20_000) -> list[dict[str, Any]]:
+    """What errors leave, each way in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
+        return [processes.apply(left_by, (make, errors)) for make in (ours, DictAndTry)]
 
 
 @contextlib.contextmanager
@@ -232,7 +236,7 @@ def measured(rounds: int) -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {package: version(package) for package in PACKAGES},
         "rows": rows,
-        "memory": memory(loop),
+        "memory": memory(),
     }
 
 

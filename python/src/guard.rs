@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use breakfall::{Call, Effect, ToolSpec};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -102,13 +103,13 @@ impl Guard {
         reply::of(py, replies, &slots)
     }
 
-    /// Begins to answer calls for a coroutine of this event loop.
-    fn start(
+    /// Answers calls for a coroutine of this event loop: the replies, or what it waits for.
+    fn start<'py>(
         &self,
-        py: Python<'_>,
-        asked: Vec<Asked<'_>>,
-        event_loop: &Bound<'_, PyAny>,
-    ) -> PyResult<Answer> {
+        py: Python<'py>,
+        asked: Vec<Asked<'py>>,
+        event_loop: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         logs::look(py);
         let (mut calls, slots) = all(asked, Where::BesideLoop, Some(event_loop))?;
         let guard = Arc::clone(&self.real);
@@ -117,7 +118,11 @@ impl Guard {
             Some(call) => Box::pin(async move { vec![guard.handle(call).await] }),
             None => Box::pin(async move { guard.handle_all(calls).await }),
         };
-        Ok(Answer::new(replies, slots))
+        let answer = Answer::new(replies, slots);
+        match answer.look(py)? {
+            Some(replies) => replies.into_bound_py_any(py),
+            None => answer.into_bound_py_any(py),
+        }
     }
 
     /// Words of a tool's own, without secrets and bounded.

@@ -112,17 +112,10 @@ impl Answer {
     }
 }
 
-#[pymethods]
 impl Answer {
-    /// The replies, or `None`; then `waiting` is given a result when there is more to do.
-    fn poll(
-        &self,
-        py: Python<'_>,
-        waiting: Py<PyAny>,
-        event_loop: Py<PyAny>,
-    ) -> PyResult<Option<Vec<Reply>>> {
+    /// The replies, if they are there. Who waits for them looks again: nobody is woken yet.
+    pub(crate) fn look(&self, py: Python<'_>) -> PyResult<Option<Vec<Reply>>> {
         let runtime = runtime()?;
-        *self.waker.waiting() = Some((waiting, event_loop, std::thread::current().id()));
         let waker = Waker::from(Arc::clone(&self.waker));
         let polled = py.detach(|| {
             let _clock = runtime.enter();
@@ -141,6 +134,20 @@ impl Answer {
             Poll::Ready(replies) => reply::of(py, replies, &self.slots).map(Some),
             Poll::Pending => Ok(None),
         }
+    }
+}
+
+#[pymethods]
+impl Answer {
+    /// The replies, or `None`; then `waiting` is given a result when there is more to do.
+    fn poll(
+        &self,
+        py: Python<'_>,
+        waiting: Py<PyAny>,
+        event_loop: Py<PyAny>,
+    ) -> PyResult<Option<Vec<Reply>>> {
+        *self.waker.waiting() = Some((waiting, event_loop, std::thread::current().id()));
+        self.look(py)
     }
 
     /// Nobody waits any more.

@@ -10,7 +10,7 @@ from langchain_core.tracers.context import tracing_v2_enabled
 from langsmith import Client, RunTree, run_helpers, utils
 from langsmith._internal import _context
 
-from breakfall._langchain import is_heard
+from breakfall._listening import is_heard
 
 
 @pytest.fixture(autouse=True)

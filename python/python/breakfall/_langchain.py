@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from typing import Any, NoReturn
 
 import pydantic
@@ -29,36 +28,9 @@ from ._schema import refusal
 from ._work import awaited
 
 try:
-    from langchain_core.globals import get_debug
     from langchain_core.tools.base import _get_runnable_config_param
-    from langchain_core.tracers.context import _configure_hooks, _tracing_v2_is_enabled
-    from langchain_core.utils.env import env_var_is_set
-except ImportError:  # another release: nobody can be told not to listen
-    _configure_hooks = None  # type: ignore[assignment]
-
-try:
-    from langchain_core.tracers.context import tracing_v2_callback_var
-    from langsmith._internal import _context as _smith
-    from langsmith._internal._context import _TRACING_ENABLED, get_current_run_tree
-    from langsmith.utils import get_env_var
-
-    _smith._GLOBAL_TRACING_ENABLED  # noqa: B018 - or it is another release
-except (ImportError, AttributeError):
-    _is_traced = _tracing_v2_is_enabled
-else:
-
-    def _is_traced() -> Any:
-        """As LangChain asks LangSmith, but quicker where nothing was said but by the
-        environment."""
-        if (
-            _TRACING_ENABLED.get() is not None
-            or _smith._GLOBAL_TRACING_ENABLED is not None
-            or tracing_v2_callback_var.get() is not None
-            or get_current_run_tree()
-        ):
-            return _tracing_v2_is_enabled()
-        return get_env_var("TRACING_V2", default=get_env_var("TRACING", default="")) == "true"
-
+except ImportError:  # another release: its way of calling tools is taken
+    _get_runnable_config_param = None  # type: ignore[assignment]
 
 try:
     from langgraph.errors import is_invalid_resume
@@ -66,34 +38,6 @@ except ImportError:
 
     def is_invalid_resume(error: BaseException) -> bool:
         return False
-
-
-def is_heard(config: Any) -> bool:
-    """Whether anybody hears of tools that run: a handler, a tracer, a debugger."""
-    callbacks = config.get("callbacks")
-    if callbacks:
-        if isinstance(callbacks, list):
-            return True
-        if callbacks.handlers or callbacks.inheritable_handlers:
-            return True
-    if _configure_hooks is None or get_debug() or _is_traced():
-        return True
-    for variable, _, handler, environment in _configure_hooks:
-        if variable.get() is not None:
-            return True
-        if environment is not None and handler is not None and env_var_is_set(environment):
-            return True
-    return any(name in _environment and env_var_is_set(text) for name, text in _FORMER)
-
-
-#: The environment without its courtesies: to look for what is not there, `os.environ` raises.
-_environment: Any = getattr(os.environ, "_data", os.environ)
-
-#: How tracing was once switched on.
-_FORMER = [
-    (name if _environment is os.environ else os.environ.encodekey(name), name)
-    for name in ("LANGCHAIN_TRACING", "LANGCHAIN_HANDLER")
-]
 
 
 class Resumed(Exception):
@@ -200,8 +144,14 @@ class Tool:
         used = asked.tool or self
         call = used.injected_call(arguments, asked)
         try:
-            if used.plain is not None and used.plain.coroutine is not None and not asked.heard:
-                response = await used.plain.arun(call, asked.config)
+            plain = used.plain
+            if plain is not None and plain.coroutine is not None and not asked.heard:
+                given = plain.given(call, plain.coroutine, asked.config)
+                token = var_child_runnable_config.set(asked.config)
+                try:
+                    response = plain.formatted(await plain.coroutine(**given), call["id"])
+                finally:
+                    var_child_runnable_config.reset(token)
             else:
                 response = await used.tool.ainvoke({**call, "type": "tool_call"}, asked.config)
         except pydantic.ValidationError as error:
@@ -289,7 +239,7 @@ class _Plain:
     def of(cls, tool: BaseTool) -> _Plain | None:
         model = getattr(tool, "args_schema", None)
         if (
-            _configure_hooks is None
+            _get_runnable_config_param is None
             or type(tool) is not StructuredTool
             or tool.callbacks is not None
             or tool.verbose
@@ -337,14 +287,6 @@ class _Plain:
             if hasattr(response, "__await__"):
                 response = awaited(response)
             return self.formatted(response, call["id"])
-        finally:
-            var_child_runnable_config.reset(token)
-
-    async def arun(self, call: Any, config: Any) -> Any:
-        given = self.given(call, self.coroutine, config)
-        token = var_child_runnable_config.set(config)
-        try:
-            return self.formatted(await self.coroutine(**given), call["id"])
         finally:
             var_child_runnable_config.reset(token)
 

@@ -27,7 +27,8 @@ from langgraph.runtime import Runtime
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import Asked, Resumed, Tool, is_heard, told
+from ._langchain import Asked, Resumed, Tool, told
+from ._listening import is_heard
 from ._message import failed
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
@@ -130,19 +131,16 @@ class ErrorHandlingToolNode(ToolNode):
             return await self._awrapped(input, config, runtime)
         calls, input_type = self._parse_input(input)
         asked, run = self._asked(calls, input, input_type, config, runtime)
-        replies = await self._aanswered(asked)
+        try:
+            replies = await answered(self.guard.core, asked)
+        except Resumed as resumed:
+            raise resumed.error from None
         return self._outputs(calls, replies, input_type, run)
 
     def _answered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
         core = self.guard.core
         try:
             return [core.call(asked[0])] if len(asked) == 1 else core.batch(asked)
-        except Resumed as resumed:
-            raise resumed.error from None
-
-    async def _aanswered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
-        try:
-            return await answered(self.guard.core, asked)
         except Resumed as resumed:
             raise resumed.error from None
 
@@ -247,7 +245,10 @@ class ErrorHandlingToolNode(ToolNode):
 
     async def _execute_tool_async(self, request: Any, input_type: Any, config: Any) -> Any:
         asked = self._requested(request, input_type, config)
-        replies = await self._aanswered([asked])
+        try:
+            replies = await answered(self.guard.core, [asked])
+        except Resumed as resumed:
+            raise resumed.error from None
         return self._output(request.tool_call, replies[0])
 
     def _requested(self, request: Any, input_type: _InputType, config: Any) -> tuple[Any, ...]:
