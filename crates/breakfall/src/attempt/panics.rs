@@ -79,47 +79,56 @@ fn failure(payload: Box<dyn Any + Send>) -> Failure {
     failure
 }
 
-/// A tool's future whose panics are caught, also those before there is a future.
-pub(crate) struct Caught<'a>(Option<Result<BoxFuture<'a, Outcome>, Failure>>);
+/// A tool's future whose panics are caught, also those before there is a future and those when it
+/// is dropped.
+pub(crate) struct Caught<'a, S> {
+    start: Option<S>,
+    future: Option<BoxFuture<'a, Outcome>>,
+}
 
-impl<'a> Caught<'a> {
-    pub(crate) fn new(start: impl FnOnce() -> BoxFuture<'a, Outcome>) -> Self {
-        Self(Some(catch(start)))
+impl<'a, S: FnOnce() -> BoxFuture<'a, Outcome> + Unpin> Caught<'a, S> {
+    pub(crate) fn new(start: S) -> Self {
+        Self { start: Some(start), future: None }
     }
 }
 
-impl Future for Caught<'_> {
+impl<'a, S: FnOnce() -> BoxFuture<'a, Outcome> + Unpin> Future for Caught<'a, S> {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
-        let polled = match self.0.as_mut() {
-            Some(Ok(future)) => catch(|| future.as_mut().poll(cx)),
-            Some(Err(_)) | None => Ok(Poll::Ready(Err(self.gone()))),
-        };
-        polled.unwrap_or_else(|failure| Poll::Ready(Err(failure)))
-    }
-}
-
-impl Caught<'_> {
-    fn gone(&mut self) -> Failure {
-        match self.0.take() {
-            Some(Err(failure)) => failure,
-            _ => Failure::broken("polled after it was done"),
+        // What it gave counts even if it panics when it is dropped.
+        let mut given = None;
+        let caught = catch(|| {
+            if let Some(start) = self.start.take() {
+                self.future = Some(start());
+            }
+            let Some(future) = self.future.as_mut() else { return false };
+            if let Poll::Ready(outcome) = future.as_mut().poll(cx) {
+                given = Some(outcome);
+                self.future = None;
+            }
+            true
+        });
+        match (given, caught) {
+            (Some(outcome), _) => Poll::Ready(outcome),
+            (None, Ok(true)) => Poll::Pending,
+            (None, Ok(false)) => Poll::Ready(Err(Failure::broken("polled after it was done"))),
+            (None, Err(failure)) => Poll::Ready(Err(failure)),
         }
     }
 }
 
 /// What a future owns may panic when it is dropped, too.
-impl Drop for Caught<'_> {
+impl<S> Drop for Caught<'_, S> {
     fn drop(&mut self) {
-        let future = self.0.take();
-        drop(catch(|| drop(future)));
+        if let Some(future) = self.future.take() {
+            drop(catch(|| drop(future)));
+        }
     }
 }
 
 /// The guard's own steps, whose panics are a fault of ours.
-pub(crate) async fn ours(steps: impl Future<Output = Outcome>) -> Outcome {
-    let mut steps = std::pin::pin!(steps);
+pub(crate) async fn ours(mut steps: Pin<&mut impl Future<Output = Outcome>>) -> Outcome {
     std::future::poll_fn(|cx| {
         catch(|| steps.as_mut().poll(cx)).unwrap_or_else(|panic| Poll::Ready(Err(fault(panic))))
     })
