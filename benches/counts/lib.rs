@@ -32,6 +32,7 @@ pub enum Order {
 }
 
 /// The work of the tool that succeeds.
+#[allow(clippy::unused_async, reason = "tools are asynchronous")]
 pub async fn search(asked: Search) -> String {
     let order = asked.order.unwrap_or(Order::Newest);
     format!("{} results for `{}`, {order:?} first", asked.limit, asked.query)
@@ -88,6 +89,7 @@ fn pages() -> Value {
     })
 }
 
+#[allow(clippy::missing_panics_doc, reason = "one of them panics when it is called")]
 /// All tools: one that succeeds, those that fail, and a hundred others.
 pub fn tools() -> Vec<Entry> {
     let fails = |name: &'static str, bytes: usize| {

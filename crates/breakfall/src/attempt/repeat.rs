@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::policy::RepeatRules;
+use crate::mixed::Mixed;
 use crate::redact::bounded;
 use crate::{FailureKind, RawArguments};
 
@@ -29,7 +30,7 @@ impl CallKey {
     pub(crate) fn of(tool: &str, arguments: &Value) -> Self {
         let mut mixed = Mixed::of(tool);
         hash(arguments, &mut mixed);
-        Self(mixed.0)
+        Self(mixed.word_of_all())
     }
 
     /// The tool with arguments as they arrived.
@@ -52,43 +53,7 @@ impl CallKey {
     pub(crate) fn of_text(tool: &str, arguments: &str) -> Self {
         let mut mixed = Mixed::of(tool);
         mixed.text(arguments.trim());
-        Self(mixed.0)
-    }
-}
-
-/// A call's key as it grows. It need not withstand anybody: a model that makes two calls look alike
-/// fools itself.
-struct Mixed(u64);
-
-/// A number whose bits are as good as thrown.
-const ODD: u64 = 0xa076_1d64_78bd_642f;
-
-impl Mixed {
-    fn of(tool: &str) -> Self {
-        let mut mixed = Self(0x9e37_79b9_7f4a_7c15);
-        mixed.text(tool);
-        mixed
-    }
-
-    /// Both halves of the product, so that every bit counts for every other.
-    fn word(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word) * u128::from(ODD);
-        #[allow(clippy::cast_possible_truncation, reason = "the halves are wanted")]
-        let (low, high) = (product as u64, (product >> 64) as u64);
-        self.0 = (low ^ high).rotate_left(23).wrapping_add(0x8ebc_6af0_9c88_c6e3);
-    }
-
-    fn text(&mut self, text: &str) {
-        self.word(text.len() as u64);
-        let (words, rest) = text.as_bytes().as_chunks();
-        for word in words {
-            self.word(u64::from_le_bytes(*word));
-        }
-        if !rest.is_empty() {
-            let mut last = [0; 8];
-            last[..rest.len()].copy_from_slice(rest);
-            self.word(u64::from_le_bytes(last));
-        }
+        Self(mixed.word_of_all())
     }
 }
 

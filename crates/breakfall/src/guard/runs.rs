@@ -1,12 +1,13 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::Instant;
 
 use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats};
+use crate::mixed::Mixed;
 use crate::{Block, Call, Detail, Disposition, Failure, FailureKind, Outcome};
 
 /// How many runs are remembered; the one unused for longest is forgotten first.
@@ -15,8 +16,36 @@ const RUNS: usize = 1024;
 /// The runs in which something failed. A call without a run belongs to one run without a name.
 #[derive(Default)]
 pub(super) struct Runs {
-    any: AtomicBool,
+    marks: Marks,
     known: Mutex<Known>,
+}
+
+/// Where a run in which something failed may be: a run without a mark needs no lock.
+struct Marks(Box<[AtomicU32]>);
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self((0..RUNS).map(|_| AtomicU32::new(0)).collect())
+    }
+}
+
+impl Marks {
+    fn of(&self, run: Option<&str>) -> &AtomicU32 {
+        let place = run.map_or(0, |run| Mixed::of(run).word_of_all());
+        &self.0[usize::try_from(place % RUNS as u64).unwrap_or_default()]
+    }
+
+    fn has(&self, run: Option<&str>) -> bool {
+        self.of(run).load(Ordering::Relaxed) > 0
+    }
+
+    fn add(&self, run: Option<&str>) {
+        self.of(run).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn remove(&self, run: Option<&str>) {
+        self.of(run).fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
@@ -42,7 +71,7 @@ impl Runs {
 
     /// Refuses a tool that is paused in the call's run.
     pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<(), Failure> {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.marks.has(call.run.as_deref()) {
             return Ok(());
         }
         let known = self.known();
@@ -60,7 +89,7 @@ impl Runs {
         rules: &RepeatRules,
         key: impl FnOnce() -> CallKey,
     ) -> Result<Option<CallKey>, Failure> {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.marks.has(call.run.as_deref()) {
             return Ok(None);
         }
         let mut known = self.known();
@@ -103,8 +132,7 @@ impl Runs {
             return failure;
         }
         let mut known = self.known();
-        let run = known.run(call);
-        self.any.store(true, Ordering::Relaxed);
+        let run = known.run(call, &self.marks);
         if pauses {
             run.paused.insert(call.tool.clone());
         }
@@ -129,10 +157,10 @@ impl Runs {
 
     pub(super) fn end(&self, run: Option<&str>) {
         let mut known = self.known();
-        if let Some(run) = known.runs.remove(&run.map(Arc::from)) {
-            known.turns.remove(&run.used);
+        if let Some(forgotten) = known.runs.remove(&run.map(Arc::from)) {
+            known.turns.remove(&forgotten.used);
+            self.marks.remove(run);
         }
-        self.any.store(!known.runs.is_empty(), Ordering::Relaxed);
     }
 }
 
@@ -152,19 +180,27 @@ impl RunTerms<'_> {
 }
 
 impl Known {
-    fn run(&mut self, call: &Call) -> &mut Run {
+    fn run(&mut self, call: &Call, marks: &Marks) -> &mut Run {
         self.turn += 1;
         if let Some(run) = self.runs.get(&call.run) {
             self.turns.remove(&run.used);
-        } else if self.runs.len() >= RUNS
-            && let Some((_, oldest)) = self.turns.pop_first()
-        {
-            self.runs.remove(&oldest);
+        } else {
+            if self.runs.len() >= RUNS {
+                self.forget_oldest(marks);
+            }
+            marks.add(call.run.as_deref());
         }
         self.turns.insert(self.turn, call.run.clone());
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
         run
+    }
+
+    fn forget_oldest(&mut self, marks: &Marks) {
+        if let Some((_, oldest)) = self.turns.pop_first() {
+            self.runs.remove(&oldest);
+            marks.remove(oldest.as_deref());
+        }
     }
 }
 
@@ -199,15 +235,17 @@ mod tests {
         let runs = Runs::default();
         let is_known = |run: usize| runs.known().runs.contains_key(&call(run).run);
         for run in 0..RUNS {
-            runs.known().run(&call(run));
+            runs.known().run(&call(run), &runs.marks);
         }
-        runs.known().run(&call(0));
-        runs.known().run(&call(RUNS));
+        runs.known().run(&call(0), &runs.marks);
+        runs.known().run(&call(RUNS), &runs.marks);
         assert_eq!([0, 1, 2, RUNS].map(is_known), [true, false, true, true]);
         runs.end(Some("0"));
-        runs.known().run(&call(RUNS + 1));
+        runs.known().run(&call(RUNS + 1), &runs.marks);
         assert_eq!([0, 2, RUNS + 1].map(is_known), [false, true, true]);
         let known = runs.known();
         assert_eq!((known.runs.len(), known.turns.len()), (RUNS, RUNS));
+        let marks = runs.marks.0.iter().map(|mark| mark.load(Ordering::Relaxed)).sum::<u32>();
+        assert_eq!(marks as usize, RUNS);
     }
 }
