@@ -56,18 +56,21 @@ fn main() {
 
 /// All of them fail, each in several ways: neither breaker nor loop guard steps in.
 fn guard() -> Guard {
+    let calls = Arc::new(AtomicU64::new(0));
     let tools = (0..TOOLS).map(|n| {
-        let calls = Arc::new(AtomicU64::new(n));
+        let calls = Arc::clone(&calls);
         function(format!("tool_{n}"), "Fails.", move |_: Value| {
-            let which = calls.fetch_add(1, Ordering::Relaxed) % ERRORS.len() as u64;
-            async move { Err::<String, _>(Failure::from(std::io::Error::other(text(which)))) }
+            let text = text(calls.fetch_add(1, Ordering::Relaxed));
+            async move { Err::<String, _>(Failure::from(std::io::Error::other(text))) }
         })
     });
     Guard::builder().tools(tools).policy(Policy::bare()).build().unwrap()
 }
 
-fn text(which: u64) -> &'static str {
-    ERRORS.get(usize::try_from(which).unwrap_or_default()).copied().unwrap_or_default()
+/// No two texts are the same.
+fn text(number: u64) -> String {
+    let which = usize::try_from(number / TOOLS).unwrap_or_default() % ERRORS.len();
+    format!("{}, at line {number}", ERRORS[which])
 }
 
 fn fail(guard: &Guard, from: u64, to: u64) {

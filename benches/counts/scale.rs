@@ -11,7 +11,7 @@ use breakfall::{
     Arguments, BoxFuture, Call, Context, Effect, Failure, Guard, Outcome, Output, Reply, Tool,
     ToolSpec, function,
 };
-use breakfall_counts::arguments;
+use breakfall_counts::{arguments, message};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
 use serde_json::{Value, json};
@@ -63,13 +63,12 @@ fn misses(many: u32) -> (Box<Guard>, Call) {
     warmed(tools(many), &format!("tool_nmber_{}", many / 2), &arguments())
 }
 
-/// A short text as often as is warmed up, then one of so many bytes: nothing is learned from a text,
-/// and a long one takes its time to count.
+/// A short text as often as is warmed up, then one of so many bytes, which was not seen before.
 fn texts(bytes: usize) -> impl Fn() -> String + Send + Sync {
-    let (calls, long) = (AtomicU32::new(0), breakfall_counts::message(bytes));
+    let (calls, long) = (AtomicU32::new(0), message(0, bytes));
     move || {
         let warms = calls.fetch_add(1, Ordering::Relaxed) < WARM;
-        if warms { breakfall_counts::message(100) } else { long.clone() }
+        if warms { message(0, 100) } else { long.clone() }
     }
 }
 

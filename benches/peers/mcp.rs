@@ -32,8 +32,8 @@ impl Server {
     }
 
     #[tool(description = "Fails.")]
-    async fn fails(&self, Parameters(_): Parameters<Search>) -> Result<String, String> {
-        Err(message(200))
+    async fn fails(&self, Parameters(asked): Parameters<Search>) -> Result<String, String> {
+        Err(message(asked.limit, 200))
     }
 }
 

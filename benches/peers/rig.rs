@@ -76,7 +76,7 @@ impl Tool for Fails {
         schema()
     }
 
-    async fn call(&self, _: &mut ToolContext, _: Search) -> Result<String, std::io::Error> {
-        Err(std::io::Error::other(message(200)))
+    async fn call(&self, _: &mut ToolContext, asked: Search) -> Result<String, std::io::Error> {
+        Err(std::io::Error::other(message(asked.limit, 200)))
     }
 }
