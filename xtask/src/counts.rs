@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::bench::gungraun::{self, Count};
 use crate::{Failed, servers};
 
-/// The counts on record, and how often each of them was agreed on is in its history.
+/// The counts on record; why one of them changed is in the history of this file.
 const RECORDED: &str = "benches/counts/recorded.tsv";
 
 /// Counts, and fails when a count is above the one on record by more than what is tolerated.
@@ -23,7 +23,7 @@ pub(crate) fn counts(record: bool) -> Result<(), Failed> {
     let recorded = std::fs::read_to_string(RECORDED)
         .map_err(|error| format!("{RECORDED}: {error}\n\nhint: cargo xtask counts --record"))?;
     let compared = compared::compared(&compared::read(&recorded)?, &counted);
-    print!("{}", compared.table());
+    print!("{}{}", compared.table(), compared.hints());
     compared.verdict()
 }
 
