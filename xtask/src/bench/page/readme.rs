@@ -54,6 +54,12 @@ fn ratios(figures: &Figures) -> String {
         row("an MCP server on stdio behind the guard, p50", "without it", found);
     }
     let mut page = Page::default();
+    if rows.is_empty() {
+        return page.text;
+    }
+    page.line(
+        "As ratios of one run, in which the ways took turns; instructions are counted by callgrind:\n",
+    );
     page.table(&["what", "beside", "ratio"], &rows);
     page.text
 }
