@@ -73,18 +73,26 @@ pub(crate) async fn attempt(
 ) -> Outcome {
     let mut delays = Delays::new(&terms.policy.retry, terms.draw);
     let (budget, rules) = slot.budget(&terms.policy.gate, terms.upstream);
-    budget.count_call(rules);
+    // The clock is read at both ends of an attempt, and not in between.
+    let mut now = if trail.attempts == 0 { terms.began } else { Instant::now() };
+    budget.count_call(rules, now);
     // A substitute has attempts of its own, and no part in what its tool left behind.
     let before = trail.attempts;
     trail.straggles = false;
     let mut last: Option<Failure> = None;
     loop {
-        let passes = match admit(slot, terms).await {
-            Ok(passes) => passes,
-            // What is known of the first attempt tells more than that there is no second.
-            Err(failure) => return Err(last.unwrap_or(failure)),
+        let passes = match pass(slot, terms, now) {
+            Some(passes) => passes,
+            None => match Box::pin(admit(slot, terms)).await {
+                Ok(passes) => {
+                    now = Instant::now();
+                    passes
+                }
+                // What is known of the first attempt tells more than that there is no second.
+                Err(failure) => return Err(last.unwrap_or(failure)),
+            },
         };
-        let mut failure = match once(slot, arguments, call, terms, trail, passes).await {
+        let mut failure = match once(slot, arguments, call, terms, trail, (passes, now)).await {
             Ok(output) => return Ok(output),
             Err(failure) => failure,
         };
@@ -94,7 +102,7 @@ pub(crate) async fn attempt(
             effect: slot.entry.spec.effect,
             attempts: trail.attempts - before,
             straggles: trail.straggles,
-            left: terms.left(trail),
+            left: terms.left(trail, Instant::now()),
         };
         let Some(wait) = again(&failed, &mut delays) else { return Err(failure) };
         if !budget.may_repeat(rules) {
@@ -104,6 +112,7 @@ pub(crate) async fn attempt(
         let Some(timer) = clock::timer(wait) else { return Err(failure) };
         trail.waits(wait);
         timer.await;
+        now = Instant::now();
         last = Some(failure);
     }
 }
@@ -114,6 +123,17 @@ struct Passes<'g> {
     upstream: Option<Pass<'g>>,
 }
 
+/// Its places at once, where nothing stands in the way.
+fn pass<'s>(slot: &'s Slot, terms: &'s Terms<'_>, now: Instant) -> Option<Passes<'s>> {
+    let tool = slot.gate.pass(&terms.policy.gate, Whose::Tool, now)?;
+    let upstream = match &slot.upstream {
+        Some(gate) => Some(gate.pass(terms.upstream, Whose::Upstream, now)?),
+        None => None,
+    };
+    Some(Passes { tool, upstream })
+}
+
+/// Its places, waited for where they are taken; or why it has none.
 async fn admit<'s>(slot: &'s Slot, terms: &'s Terms<'_>) -> Result<Passes<'s>, Failure> {
     let mut tool = slot.gate.enter(&terms.policy.gate, Whose::Tool, terms.deadline).await?;
     let mut upstream = match &slot.upstream {
@@ -134,12 +154,12 @@ async fn once(
     call: &Call,
     terms: &Terms<'_>,
     trail: &mut Trail,
-    passes: Passes<'_>,
+    (passes, began): (Passes<'_>, Instant),
 ) -> Outcome {
-    let began = Instant::now();
     let limits = Limits {
         attempt: terms.policy.attempt_timeout,
-        left: terms.left(trail).map(|left| (left, terms.policy.total_timeout)),
+        total: terms.policy.total_timeout,
+        deadline: terms.deadline(trail),
     };
     trail.begins(began - terms.began, slot.entry.spec.effect);
     // Boxed: most calls have none, and every future that waits for one would have room for it.
@@ -151,33 +171,44 @@ async fn once(
     trail.held += executed.held;
     trail.fault = executed.fault.or(trail.fault);
     let outcome = heard(executed.outcome, terms, trail);
+    let ended = Instant::now();
     let mut failure = match outcome {
         Ok(output) => {
-            passes.settle(&slot.entry.spec, Verdict::Good, Verdict::Good, trail);
+            passes.settle(&slot.entry.spec, (Verdict::Good, Verdict::Good), ended, trail);
             return Ok(output);
         }
         Err(failure) => failure,
     };
     classify::classify(&mut failure, terms.reader);
     let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
-    passes.settle(&slot.entry.spec, of_tool(&failure), of_upstream(&failure), trail);
-    trail.failed(began - terms.began, began.elapsed(), failure.kind());
+    let verdicts = (of_tool(&failure), of_upstream(&failure));
+    passes.settle(&slot.entry.spec, verdicts, ended, trail);
+    trail.failed(began - terms.began, ended - began, failure.kind());
     Err(failure)
 }
 
 impl Terms<'_> {
     /// How much of the call's time is left; what was waited for a person does not count.
-    fn left(&self, trail: &Trail) -> Option<Duration> {
-        let deadline = self.deadline?.checked_add(trail.held)?;
-        Some(deadline.saturating_duration_since(Instant::now()))
+    fn left(&self, trail: &Trail, now: Instant) -> Option<Duration> {
+        Some(self.deadline(trail)?.saturating_duration_since(now))
+    }
+
+    fn deadline(&self, trail: &Trail) -> Option<Instant> {
+        if trail.held.is_zero() { self.deadline } else { self.deadline?.checked_add(trail.held) }
     }
 }
 
 impl Passes<'_> {
-    fn settle(self, spec: &ToolSpec, tool: Verdict, upstream: Verdict, trail: &mut Trail) {
-        let upstream = self.upstream.and_then(|pass| pass.settle(upstream));
-        for (whose, turned) in [(Whose::Tool, self.tool.settle(tool)), (Whose::Upstream, upstream)]
-        {
+    fn settle(
+        self,
+        spec: &ToolSpec,
+        (tool, upstream): (Verdict, Verdict),
+        now: Instant,
+        trail: &mut Trail,
+    ) {
+        let upstream = self.upstream.and_then(|pass| pass.settle(upstream, now));
+        let tool = self.tool.settle(tool, now);
+        for (whose, turned) in [(Whose::Tool, tool), (Whose::Upstream, upstream)] {
             let Some(turned) = turned else { continue };
             journal::breaker_turned(spec, whose, &turned);
             trail.turned.push((whose, turned));

@@ -8,17 +8,18 @@ mod repair;
 mod rewrite;
 mod scalars;
 mod schema;
+mod simple;
 
 use serde_json::Value;
 
 pub use parse::MAX_DEPTH;
-pub(crate) use parse::{Tamed, deeper_than, take_apart, tame};
+pub(crate) use parse::{Measured, Tamed, deeper_than, take_apart, tame};
 pub(crate) use problems::{describe, located};
 pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
 
 use crate::attempt::{CallKey, Checking, Policy, Repair};
-use crate::{Correction, Detail, Failure, FailureKind, Problem, RawArguments, ToolSpec};
+use crate::{Correction, Detail, Failure, FailureKind, Problem, ToolSpec};
 
 /// Checked input. Only the check builds it.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ impl Arguments {
 
 /// Checks raw arguments against a tool's schema.
 pub(crate) fn check(
-    raw: RawArguments,
+    raw: Measured,
     spec: &ToolSpec,
     schema: &Schema,
     policy: &Policy,

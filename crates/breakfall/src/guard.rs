@@ -5,7 +5,9 @@ mod builder;
 mod runs;
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use batch::Batching;
 use batch::Stop;
@@ -73,20 +75,33 @@ impl Guard {
     async fn answer_until(&self, mut call: Call, stop: Option<Stop<'_>>) -> Reply {
         let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
         let mut record = self.journal.open(call, &raw, &self.redactor);
-        let run = panics::ours(self.run(raw, &mut record));
-        let outcome = match stop {
-            None => Some(run.await),
-            Some(stop) => batch::until(stop, run).await,
+        let outcome = {
+            let mut run = pin!(self.run(raw, &mut record));
+            match stop {
+                None => Some(panics::ours(run.as_mut()).await),
+                Some(stop) => Box::pin(batch::until(stop, panics::ours(run.as_mut()))).await,
+            }
         };
         let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
         self.answer(outcome, record)
     }
 
-    /// Serves the call; where its tool cannot, a substitute may, once.
+    /// Serves the call; where its tool cannot, a substitute may. What few calls need is boxed, here
+    /// and below: every call is moved with room for all that it may ever wait for.
     async fn run(&self, raw: Tamed, record: &mut OpenRecord<'_>) -> Outcome {
-        let Some(fallback) = self.fallbacks.get(&record.call.tool) else {
-            return self.serve(raw, None, record).await;
-        };
+        match self.fallbacks.get(&record.call.tool) {
+            None => self.serve(raw, None, record).await,
+            Some(fallback) => Box::pin(self.run_or_substitute(fallback, raw, record)).await,
+        }
+    }
+
+    /// The substitute is called once.
+    async fn run_or_substitute(
+        &self,
+        fallback: &Fallback,
+        raw: Tamed,
+        record: &mut OpenRecord<'_>,
+    ) -> Outcome {
         let spare = raw.as_ref().ok().cloned();
         let failure = match self.serve(raw, None, record).await {
             Err(failure) if fallback.helps(&failure) => failure,
@@ -95,7 +110,7 @@ impl Guard {
         let answer = match (&fallback.by, spare) {
             (By::Value(value), _) => Ok(Output::json(value.clone())),
             (By::Tool { name, mapping }, Some(raw)) => {
-                self.serve(tame(mapping.apply(raw)), Some(name), record).await
+                self.serve(tame(mapping.apply(raw.raw)), Some(name), record).await
             }
             (By::Tool { .. }, None) => return Err(failure),
         };
@@ -116,7 +131,7 @@ impl Guard {
         let tool = substitute.unwrap_or(&call.tool);
         let raw = raw?;
         let slot =
-            self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw)))?;
+            self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw.raw)))?;
         trail.finds(slot.entry.spec.upstream.as_ref(), substitute.is_some());
         self.runs.admit(call, tool)?;
         let policy = self.policy(tool);
@@ -130,7 +145,7 @@ impl Guard {
             reader: &self.reader,
             stragglers: &self.stragglers,
             began: *started,
-            deadline: started.checked_add(self.policy(&call.tool).total_timeout),
+            deadline: started.checked_add(self.total_timeout(call, substitute, policy)),
             draw: &|| self.dice.throw(),
         };
         attempt(&slot, &arguments, call, &terms, trail).await.map_err(|f| f.of_call(key))
@@ -138,10 +153,11 @@ impl Guard {
 
     /// The one exit: remember, redact, speak, close.
     fn answer(&self, outcome: Outcome, record: OpenRecord<'_>) -> Reply {
-        let terms = self.terms(&record.call.tool);
+        let policy = self.policy(&record.call.tool);
+        let terms = self.terms(&record.call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = RunTerms {
-            rules: &self.policy(&record.call.tool).repeats,
+            rules: &policy.repeats,
             dispositions: &self.dispositions,
             tool: &record.call.tool,
             was_dispatched: record.trail.attempts > 0,
@@ -160,19 +176,24 @@ impl Guard {
         self.policies.of(tool, || self.toolbox.upstream_of(tool))
     }
 
+    /// The time that the model waits: that of the tool it called.
+    fn total_timeout(&self, call: &Call, substitute: Option<&str>, own: &Policy) -> Duration {
+        if substitute.is_some() { self.policy(&call.tool).total_timeout } else { own.total_timeout }
+    }
+
     fn upstream(&self, name: Option<&str>) -> &GateRules {
         name.and_then(|name| self.upstreams.get(name)).unwrap_or(&self.upstream)
     }
 
-    fn terms<'a>(&'a self, tool: &'a str) -> Terms<'a> {
-        let max_output_bytes = self.policy(tool).max_output_bytes;
+    fn terms<'a>(&'a self, tool: &'a str, policy: &Policy) -> Terms<'a> {
+        let max_output_bytes = policy.max_output_bytes;
         let (dispositions, redacts_outputs) = (&self.dispositions, self.redacts_outputs);
         Terms { tool, dispositions, max_output_bytes, redacts_outputs }
     }
 
     /// What the guard would make of an error that a tool raised.
     pub fn explain(&self, evidence: &Evidence) -> Explanation {
-        let terms = self.terms("tool");
+        let terms = self.terms("tool", self.policy("tool"));
         explain_as(&self.reader, &self.redactor, &terms, &*self.voice, evidence)
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Recording never makes a call fail: a sink that panics is counted and passed over.
 
+mod calendar;
+mod lines;
 mod log;
 mod memory;
 mod record;
@@ -12,6 +14,8 @@ use std::time::SystemTime;
 
 use tokio::time::Instant;
 
+pub use calendar::Calendar;
+pub use lines::LogLines;
 pub(crate) use log::{batch_done, batch_starts, breaker_turned, late_result};
 pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};
@@ -53,7 +57,7 @@ impl Journal {
     ) -> OpenRecord<'a> {
         log::starts(&call);
         let arguments = self.keeps_arguments.then(|| {
-            let text = match raw {
+            let text = match raw.as_ref().map(|measured| &measured.raw) {
                 Ok(RawArguments::Json(value)) => value.to_string(),
                 Ok(RawArguments::Text(text) | RawArguments::CutOff(text)) => text.clone(),
                 Err(_) => "(nested too deeply)".to_owned(),
@@ -78,10 +82,11 @@ impl Journal {
         }
     }
 
-    fn take(&self, record: &Record) {
-        self.memory.take(record);
+    fn take(&self, record: Record) {
+        let record = Arc::new(record);
+        self.memory.take(Arc::clone(&record));
         for sink in &self.sinks {
-            if panics::catch(|| sink.take(record)).is_err() {
+            if panics::catch(|| sink.take(&record)).is_err() {
                 self.lost.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -119,7 +124,7 @@ impl OpenRecord<'_> {
             self.journal.memory.count(ending);
         } else {
             let record = self.record(ending, Some(&spoken));
-            self.journal.take(&record);
+            self.journal.take(record);
         }
         let id = std::mem::take(&mut self.call.id);
         Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
@@ -137,7 +142,7 @@ impl OpenRecord<'_> {
         self.open = false;
         log::abandoned(&self.call);
         let record = self.record(Ending::Abandoned, None);
-        self.journal.take(&record);
+        self.journal.take(record);
     }
 
     /// What the model got of an output, where it is kept.
@@ -166,7 +171,7 @@ impl OpenRecord<'_> {
             trace: trail.trace,
             is_found: trail.is_found,
             ending,
-            failure: failure.cloned(),
+            failure: failure.map(Arc::clone),
             substitute: spoken.and_then(|spoken| spoken.report.substitute().map(ToOwned::to_owned)),
             substitute_upstream,
             attempts: trail.attempts,

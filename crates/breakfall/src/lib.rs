@@ -38,6 +38,7 @@ mod fault;
 mod guard;
 mod journal;
 mod keywords;
+mod mixed;
 mod redact;
 mod stretch;
 mod tool;
@@ -97,7 +98,7 @@ pub use failure::{
 pub use fallback::Fallback;
 pub use fault::{Fault, Trouble, failure_of};
 pub use guard::{Batching, Guard, GuardBuilder};
-pub use journal::{Counts, Ending, Memory, Record, Sink};
+pub use journal::{Calendar, Counts, Ending, LogLines, Memory, Record, Sink};
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
     Report, SecretRule, Span, is_hidden, secret_in_header,

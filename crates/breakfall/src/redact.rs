@@ -198,7 +198,7 @@ impl Redactor {
     pub(crate) fn report(&self, outcome: Outcome, terms: &Terms) -> Report {
         match outcome {
             Ok(output) => Report::Output(self.output(output, terms)),
-            Err(failure) => Report::Failure(Box::new(self.failure(failure, terms))),
+            Err(failure) => Report::Failure(Arc::new(self.failure(failure, terms))),
         }
     }
 
@@ -213,7 +213,7 @@ impl Redactor {
         let items = output.items;
         let instead = output.instead.take().map(|instead| {
             let by = instead.by.map(|name| self.name(name, NAME));
-            Box::new(InsteadReport { by, of: self.failure(instead.of, terms) })
+            Box::new(InsteadReport { by, of: Arc::new(self.failure(instead.of, terms)) })
         });
         let payload = match &mut output.content {
             Content::Payload(payload, _) if terms.redacts_outputs => {

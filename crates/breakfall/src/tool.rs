@@ -62,7 +62,7 @@ pub struct Context<'a> {
     /// Where this attempt stands in a trace, for whoever passes it on: the caller's own place where
     /// the guard does not trace.
     pub trace: Option<&'a Trace>,
-    pub(crate) watch: &'a Watch,
+    pub(crate) watch: &'a Watch<'a>,
 }
 
 impl Context<'_> {

@@ -1,9 +1,11 @@
 //! The journal in memory: exact counts, bounded samples.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use breakfall::{Call, Counts, FailureKind, Guard, Policy};
+use breakfall::{Call, Counts, Failure, FailureKind, Guard, Policy, Raised, function};
 use breakfall_test::Script;
+use serde_json::json;
 
 #[tokio::test]
 async fn counts_are_exact_by_tool_and_type() {
@@ -76,6 +78,23 @@ async fn names_that_a_model_invents_fill_no_memory_and_lose_no_count() {
     assert!(summary.len() <= 4_097, "{}", summary.len());
     assert_eq!(summary.values().sum::<u64>(), 10_000);
     assert_eq!(summary["(others):UnknownTool"], 10_000 - 4_096);
+}
+
+#[tokio::test]
+async fn types_that_a_server_invents_fill_no_memory_and_lose_no_count() {
+    let turn = AtomicU32::new(0);
+    let tool = function("t", "", move |_: serde_json::Value| {
+        let named = format!("Invented{}", turn.fetch_add(1, Ordering::Relaxed));
+        async move { Err::<String, _>(Failure::raised(Raised::new(named, "gone"))) }
+    });
+    let guard = Guard::builder().tool(tool).policy(Policy::bare()).build().unwrap();
+    for n in 0..8_000 {
+        guard.handle(Call::new("1", "t", json!({ "n": n }))).await;
+    }
+    let summary = guard.journal().summary();
+    assert!(summary.len() <= 4_096 + 1_024 + 1, "{}", summary.len());
+    assert_eq!(summary.values().sum::<u64>(), 8_000);
+    assert_eq!(summary["(others):(others)"], 8_000 - 4_096 - 1_024);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

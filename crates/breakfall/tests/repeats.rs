@@ -244,7 +244,7 @@ async fn a_substitute_that_fails_too_changes_nothing_but_a_word_of_it() {
     ");
     let record = recorder.records().remove(0);
     assert_eq!((record.ending, record.substitute.as_deref()), (Ending::Failed, Some("b")));
-    assert_eq!(record.failure.unwrap().substitute.unwrap().kind, FailureKind::NotFound);
+    assert_eq!(record.failure.unwrap().substitute.as_ref().unwrap().kind, FailureKind::NotFound);
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,8 +18,9 @@ use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome, Trace};
 pub(super) struct Limits {
     /// Since it began, or since the tool last said that its work goes on.
     pub(super) attempt: Duration,
-    /// In any case, and the call's whole time, to be told.
-    pub(super) left: Option<(Duration, Duration)>,
+    /// When it ends in any case, and the call's whole time, to be told.
+    pub(super) deadline: Option<Instant>,
+    pub(super) total: Duration,
 }
 
 /// How long a task that was told to stop is waited for.
@@ -60,15 +61,15 @@ pub(super) async fn execute(
         Place::Inline => {
             within(limits, &watch, Caught::new(|| entry.tool.call(arguments, context))).await
         }
-        Place::Task => within(limits, &watch, on_a_task(entry, arguments, context)).await,
+        Place::Task => within(limits, &watch, Box::pin(on_a_task(entry, arguments, context))).await,
     };
     drop(leaving);
-    let is_left = watch.straggles() && !stops_within(GRACE, &watch).await;
+    let is_left = watch.straggles() && !Box::pin(stops_within(GRACE, &watch)).await;
     Executed { outcome, fault: watch.fault(), straggles: is_left, held: watch.held() }
 }
 
 /// Whether what was told to stop does so in a moment.
-async fn stops_within(grace: Duration, watch: &Watch) -> bool {
+async fn stops_within(grace: Duration, watch: &Watch<'_>) -> bool {
     let step = grace / 20;
     for _ in 0..20 {
         let Some(timer) = clock::timer(step) else { return false };
@@ -81,7 +82,7 @@ async fn stops_within(grace: Duration, watch: &Watch) -> bool {
 }
 
 /// However an attempt ends, also when it is dropped: nobody waits for it any more.
-struct Leaving<'a>(&'a Watch);
+struct Leaving<'a>(&'a Watch<'a>);
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
@@ -90,18 +91,28 @@ impl Drop for Leaving<'_> {
 }
 
 /// Polls first and arms the timer only for work that is not done at once.
-async fn within(limits: Limits, watch: &Watch, work: impl Future<Output = Outcome>) -> Outcome {
+async fn within(limits: Limits, watch: &Watch<'_>, work: impl Future<Output = Outcome>) -> Outcome {
     let mut work = pin!(work);
     let first = std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
-    if let Poll::Ready(outcome) = first {
-        return outcome;
+    match first {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => Box::pin(in_time(limits, watch, work)).await,
     }
+}
+
+/// Work that is not done at once.
+async fn in_time(
+    limits: Limits,
+    watch: &Watch<'_>,
+    mut work: Pin<&mut impl Future<Output = Outcome>>,
+) -> Outcome {
     let began = Instant::now();
+    let most = limits.deadline.map(|deadline| deadline.saturating_duration_since(began));
     // How long it may still work, and how long it has.
     let left = || {
         let (all, lately, stands) = watch.worked(began);
         let left = limits.attempt.saturating_sub(lately);
-        let left = limits.left.map_or(left, |(total, _)| left.min(total.saturating_sub(all)));
+        let left = most.map_or(left, |most| left.min(most.saturating_sub(all)));
         // While the clock stands it is only looked at now and then.
         (if stands { left.max(STANDING) } else { left }, all)
     };
@@ -116,7 +127,7 @@ async fn within(limits: Limits, watch: &Watch, work: impl Future<Output = Outcom
             }
             let (left, worked) = left();
             if left.is_zero() {
-                let failure = elapsed(limits, worked);
+                let failure = elapsed(limits, most.is_some_and(|most| worked >= most));
                 // From here on nobody wants it: what has not begun never will.
                 let has_begun = !watch.leave_queued();
                 return Poll::Ready(Err(if has_begun {
@@ -132,11 +143,8 @@ async fn within(limits: Limits, watch: &Watch, work: impl Future<Output = Outcom
 }
 
 /// The limit that was reached, as the user set it: the same failure is told in the same words.
-fn elapsed(limits: Limits, spent: Duration) -> Failure {
-    let limit = match limits.left {
-        Some((left, total)) if spent >= left => total,
-        _ => limits.attempt,
-    };
+fn elapsed(limits: Limits, in_all: bool) -> Failure {
+    let limit = if in_all { limits.total } else { limits.attempt };
     Failure::found(FailureKind::Timeout, Detail::Elapsed(limit))
 }
 
@@ -154,7 +162,7 @@ async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -
     let progress = context.progress();
     let elsewhere = progress.elsewhere();
     let task = runtime.spawn(async move {
-        let watch = Watch::sharing(progress);
+        let watch = Watch::sharing(&progress);
         let context = Context {
             id: &id,
             tool: &name,

@@ -30,6 +30,12 @@ struct Inside {
     waiting: VecDeque<oneshot::Sender<()>>,
 }
 
+impl Inside {
+    fn has_place(&self, rules: &GateRules) -> bool {
+        rules.concurrency.is_none_or(|most| self.running < most.max(1))
+    }
+}
+
 /// What a gate does now, for the developer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -69,6 +75,26 @@ impl Gate {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Gives a call a place and lets it through, where nothing stands in the way: all that most
+    /// calls need, at once.
+    pub(crate) fn pass<'g>(
+        &'g self,
+        rules: &'g GateRules,
+        whose: Whose,
+        now: Instant,
+    ) -> Option<Pass<'g>> {
+        let mut inside = self.inside();
+        if !inside.has_place(rules) {
+            return None;
+        }
+        let ticket = match &rules.breaker {
+            Some(_) => Some(inside.breaker.admit(now).ok()?),
+            None => None,
+        };
+        inside.running += 1;
+        Some(Pass { gate: self, rules, whose, ticket })
+    }
+
     /// Gives a call a place, at once or when one is free before the deadline.
     pub(crate) async fn enter<'g>(
         &'g self,
@@ -79,7 +105,7 @@ impl Gate {
         let pass = || Pass { gate: self, rules, whose, ticket: None };
         let turn = {
             let mut inside = self.inside();
-            if rules.concurrency.is_none_or(|most| inside.running < most.max(1)) {
+            if inside.has_place(rules) {
                 inside.running += 1;
                 return Ok(pass());
             }
@@ -104,9 +130,9 @@ impl Gate {
     }
 
     /// A call came that may be repeated.
-    pub(crate) fn count_call(&self, rules: &GateRules) {
+    pub(crate) fn count_call(&self, rules: &GateRules, now: Instant) {
         if let Some(budget) = &rules.budget {
-            self.inside().budget.call(budget, Instant::now());
+            self.inside().budget.call(budget, now);
         }
     }
 
@@ -158,17 +184,15 @@ impl Pass<'_> {
     }
 
     /// Says what came of the call; tells where that turns the breaker.
-    pub(crate) fn settle(self, verdict: Verdict) -> Option<Turned> {
+    pub(crate) fn settle(self, verdict: Verdict, now: Instant) -> Option<Turned> {
         // Dropped it would end a second time.
-        std::mem::ManuallyDrop::new(self).end(verdict)
+        std::mem::ManuallyDrop::new(self).end(verdict, now)
     }
 
-    fn end(&mut self, verdict: Verdict) -> Option<Turned> {
+    fn end(&mut self, verdict: Verdict, now: Instant) -> Option<Turned> {
         let mut inside = self.gate.inside();
         let turned = match (self.ticket, &self.rules.breaker) {
-            (Some(ticket), Some(rules)) => {
-                inside.breaker.settle(ticket, verdict, rules, Instant::now())
-            }
+            (Some(ticket), Some(rules)) => inside.breaker.settle(ticket, verdict, rules, now),
             _ => None,
         };
         Gate::leave(&mut inside);
@@ -178,7 +202,7 @@ impl Pass<'_> {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        self.end(Verdict::Neither);
+        self.end(Verdict::Neither, Instant::now());
     }
 }
 

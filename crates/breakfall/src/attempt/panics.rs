@@ -17,9 +17,13 @@ thread_local! {
     static SEEN: RefCell<Option<Seen>> = const { RefCell::new(None) };
 }
 
+/// How many bytes most messages take.
+const ROOM: usize = 256;
+
 /// What the hook saw of a panic.
 struct Seen {
-    location: String,
+    /// The beginning of the message: where it was.
+    message: String,
     backtrace: Option<String>,
 }
 
@@ -39,10 +43,16 @@ pub(crate) fn install_hook() {
 }
 
 fn see(panic: &PanicHookInfo<'_>) {
-    let seen = Seen {
-        location: panic.location().map(ToString::to_string).unwrap_or_default(),
-        backtrace: crate::failure::backtrace_if_asked(),
-    };
+    let mut message = String::with_capacity(ROOM);
+    message.push_str("panicked at ");
+    if let Some(location) = panic.location() {
+        message.push_str(location.file());
+        for number in [location.line(), location.column()] {
+            message.push(':');
+            message.push_str(&number.to_string());
+        }
+    }
+    let seen = Seen { message, backtrace: crate::failure::backtrace_if_asked() };
     SEEN.with(|slot| *slot.borrow_mut() = Some(seen));
 }
 
@@ -59,67 +69,77 @@ pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Failure> {
 }
 
 fn failure(payload: Box<dyn Any + Send>) -> Failure {
-    let text = payload
-        .downcast_ref::<String>()
-        .cloned()
-        .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string))
-        .unwrap_or_else(|| "a panic without a text".to_owned());
+    let (mut message, backtrace) = match SEEN.with(RefCell::take) {
+        Some(seen) => (seen.message, seen.backtrace),
+        None => ("panicked".to_owned(), None),
+    };
+    message.push_str(": ");
+    message.push_str(match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
+        (Some(text), _) => text,
+        (None, Some(text)) => text,
+        (None, None) => "a panic without a text",
+    });
     // A payload may panic when it is dropped.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
+        SEEN.with(RefCell::take);
     }
-    let seen = SEEN.with(RefCell::take);
-    let message = match &seen {
-        Some(seen) => format!("panicked at {}: {text}", seen.location),
-        None => format!("panicked: {text}"),
-    };
     let mut failure = Failure::new(FailureKind::Internal, Provenance::Hidden, message);
     failure.facts_mut().type_name = Some("Panic".into());
-    failure.facts_mut().backtrace = seen.and_then(|seen| seen.backtrace);
+    failure.facts_mut().backtrace = backtrace;
     failure
 }
 
-/// A tool's future whose panics are caught, also those before there is a future.
-pub(crate) struct Caught<'a>(Option<Result<BoxFuture<'a, Outcome>, Failure>>);
+/// A tool's future whose panics are caught, also those before there is a future and those when it
+/// is dropped.
+pub(crate) struct Caught<'a, S> {
+    start: Option<S>,
+    future: Option<BoxFuture<'a, Outcome>>,
+}
 
-impl<'a> Caught<'a> {
-    pub(crate) fn new(start: impl FnOnce() -> BoxFuture<'a, Outcome>) -> Self {
-        Self(Some(catch(start)))
+impl<'a, S: FnOnce() -> BoxFuture<'a, Outcome> + Unpin> Caught<'a, S> {
+    pub(crate) fn new(start: S) -> Self {
+        Self { start: Some(start), future: None }
     }
 }
 
-impl Future for Caught<'_> {
+impl<'a, S: FnOnce() -> BoxFuture<'a, Outcome> + Unpin> Future for Caught<'a, S> {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
-        let polled = match self.0.as_mut() {
-            Some(Ok(future)) => catch(|| future.as_mut().poll(cx)),
-            Some(Err(_)) | None => Ok(Poll::Ready(Err(self.gone()))),
-        };
-        polled.unwrap_or_else(|failure| Poll::Ready(Err(failure)))
-    }
-}
-
-impl Caught<'_> {
-    fn gone(&mut self) -> Failure {
-        match self.0.take() {
-            Some(Err(failure)) => failure,
-            _ => Failure::broken("polled after it was done"),
+        // What it gave counts even if it panics when it is dropped.
+        let mut given = None;
+        let caught = catch(|| {
+            if let Some(start) = self.start.take() {
+                self.future = Some(start());
+            }
+            let Some(future) = self.future.as_mut() else { return false };
+            if let Poll::Ready(outcome) = future.as_mut().poll(cx) {
+                given = Some(outcome);
+                self.future = None;
+            }
+            true
+        });
+        match (given, caught) {
+            (Some(outcome), _) => Poll::Ready(outcome),
+            (None, Ok(true)) => Poll::Pending,
+            (None, Ok(false)) => Poll::Ready(Err(Failure::broken("polled after it was done"))),
+            (None, Err(failure)) => Poll::Ready(Err(failure)),
         }
     }
 }
 
 /// What a future owns may panic when it is dropped, too.
-impl Drop for Caught<'_> {
+impl<S> Drop for Caught<'_, S> {
     fn drop(&mut self) {
-        let future = self.0.take();
-        drop(catch(|| drop(future)));
+        if let Some(future) = self.future.take() {
+            drop(catch(|| drop(future)));
+        }
     }
 }
 
 /// The guard's own steps, whose panics are a fault of ours.
-pub(crate) async fn ours(steps: impl Future<Output = Outcome>) -> Outcome {
-    let mut steps = std::pin::pin!(steps);
+pub(crate) async fn ours(mut steps: Pin<&mut impl Future<Output = Outcome>>) -> Outcome {
     std::future::poll_fn(|cx| {
         catch(|| steps.as_mut().poll(cx)).unwrap_or_else(|panic| Poll::Ready(Err(fault(panic))))
     })

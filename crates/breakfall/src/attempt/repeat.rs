@@ -2,13 +2,13 @@
 //! then the call is not run any more. Pure; the clock is the caller's.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::policy::RepeatRules;
+use crate::mixed::Mixed;
 use crate::redact::bounded;
 use crate::{FailureKind, RawArguments};
 
@@ -28,10 +28,9 @@ pub(crate) struct CallKey(u64);
 impl CallKey {
     /// The tool with arguments whose order and spacing do not count.
     pub(crate) fn of(tool: &str, arguments: &Value) -> Self {
-        let mut hasher = DefaultHasher::new();
-        tool.hash(&mut hasher);
-        hash(arguments, &mut hasher);
-        Self(hasher.finish())
+        let mut mixed = Mixed::of(tool);
+        hash(arguments, &mut mixed);
+        Self(mixed.word_of_all())
     }
 
     /// The tool with arguments as they arrived.
@@ -52,36 +51,60 @@ impl CallKey {
 
     /// The tool with arguments that are no JSON.
     pub(crate) fn of_text(tool: &str, arguments: &str) -> Self {
-        let mut hasher = DefaultHasher::new();
-        tool.hash(&mut hasher);
-        arguments.trim().hash(&mut hasher);
-        Self(hasher.finish())
+        let mut mixed = Mixed::of(tool);
+        mixed.text(arguments.trim());
+        Self(mixed.word_of_all())
     }
 }
 
 /// Arguments have a bounded depth: see `tame`.
-fn hash(value: &Value, hasher: &mut DefaultHasher) {
-    std::mem::discriminant(value).hash(hasher);
+fn hash(value: &Value, mixed: &mut Mixed) {
     match value {
-        Value::Null => {}
-        Value::Bool(truth) => truth.hash(hasher),
-        Value::Number(number) => number.hash(hasher),
-        Value::String(text) => text.hash(hasher),
+        Value::Null => mixed.word(0),
+        Value::Bool(truth) => mixed.word(1 + u64::from(*truth)),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), ..) => {
+                mixed.word(3);
+                mixed.word(whole.cast_unsigned());
+            }
+            (_, Some(whole), _) => {
+                mixed.word(4);
+                mixed.word(whole);
+            }
+            (.., broken) => {
+                mixed.word(5);
+                mixed.word(broken.unwrap_or_default().to_bits());
+            }
+        },
+        Value::String(text) => {
+            mixed.word(6);
+            mixed.text(text);
+        }
         Value::Array(items) => {
-            items.len().hash(hasher);
+            mixed.word(7);
+            mixed.word(items.len() as u64);
             for item in items {
-                hash(item, hasher);
+                hash(item, mixed);
             }
         }
         Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_unstable_by_key(|(name, _)| *name);
-            fields.len().hash(hasher);
-            for (name, value) in fields {
-                name.hash(hasher);
-                hash(value, hasher);
+            mixed.word(8);
+            mixed.word(fields.len() as u64);
+            if fields.keys().is_sorted() {
+                hash_fields(fields.iter(), mixed);
+            } else {
+                let mut fields: Vec<_> = fields.iter().collect();
+                fields.sort_unstable_by_key(|(name, _)| *name);
+                hash_fields(fields.into_iter(), mixed);
             }
         }
+    }
+}
+
+fn hash_fields<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, mixed: &mut Mixed) {
+    for (name, value) in fields {
+        mixed.text(name);
+        hash(value, mixed);
     }
 }
 

@@ -13,13 +13,14 @@ pub(super) const CELLS: u32 = 10;
 pub(crate) struct Window {
     /// When the first cell began.
     origin: Option<Instant>,
+    latest: u64,
     cells: [Cell; CELLS as usize],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell {
     /// Which stretch of time it counts, from the origin on.
-    stretch: u128,
+    stretch: u64,
     counts: [u32; 2],
 }
 
@@ -36,19 +37,41 @@ impl Window {
     pub(super) fn counts(&mut self, width: Duration, now: Instant) -> [u32; 2] {
         let stretch = self.stretch(width, now);
         let recent =
-            |cell: &&Cell| cell.stretch <= stretch && stretch - cell.stretch < u128::from(CELLS);
+            |cell: &&Cell| cell.stretch <= stretch && stretch - cell.stretch < u64::from(CELLS);
         self.cells.iter().filter(recent).fold([0; 2], |[a, b], cell| {
             [a.saturating_add(cell.counts[0]), b.saturating_add(cell.counts[1])]
         })
     }
 
-    fn stretch(&mut self, width: Duration, now: Instant) -> u128 {
+    fn stretch(&mut self, width: Duration, now: Instant) -> u64 {
         let origin = *self.origin.get_or_insert(now);
-        let cell = (width / CELLS).as_nanos().max(1);
-        now.saturating_duration_since(origin).as_nanos() / cell
+        let stretch = nanos(now.saturating_duration_since(origin)) / nanos(width / CELLS).max(1);
+        // Who read the clock first need not come first.
+        self.latest = self.latest.max(stretch);
+        self.latest
     }
 }
 
-fn place(stretch: u128) -> usize {
-    usize::try_from(stretch % u128::from(CELLS)).unwrap_or_default()
+/// Five hundred years fit, and what is longer is as good as they.
+fn nanos(time: Duration) -> u64 {
+    time.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(time.subsec_nanos()))
+}
+
+fn place(stretch: u64) -> usize {
+    usize::try_from(stretch % u64::from(CELLS)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_read_the_clock_earlier_and_comes_later_takes_nothing_away() {
+        let (mut window, width) = (Window::default(), Duration::from_secs(10));
+        let start = Instant::now();
+        window.add(0, width, start);
+        window.add(1, width, start + Duration::from_secs(10));
+        window.add(0, width, start);
+        assert_eq!(window.counts(width, start + Duration::from_secs(10)), [1, 1]);
+    }
 }

@@ -12,15 +12,24 @@ pub const MAX_DEPTH: usize = 127;
 
 /// Raw arguments of bounded depth, or the failure that they are. A value nested without bounds
 /// overflows the stack wherever it is written, compared or dropped: it goes first.
-pub(crate) type Tamed = Result<RawArguments, Failure>;
+pub(crate) type Tamed = Result<Measured, Failure>;
+
+/// Raw arguments with their size.
+#[derive(Clone)]
+pub(crate) struct Measured {
+    pub(crate) raw: RawArguments,
+    bytes: usize,
+}
 
 pub(crate) fn tame(raw: RawArguments) -> Tamed {
+    let mut bytes = 0;
     match raw {
-        RawArguments::Json(value) if deeper_than(&value, MAX_DEPTH) => {
+        RawArguments::Json(value) if !measure(&value, MAX_DEPTH, &mut bytes) => {
             take_apart(value);
             Err(too_deep())
         }
-        raw => Ok(raw),
+        RawArguments::Text(text) => Ok(Measured { bytes: text.len(), raw: text.into() }),
+        raw => Ok(Measured { raw, bytes }),
     }
 }
 
@@ -31,15 +40,26 @@ pub(super) struct Parsed {
     pub(super) repairs: Vec<&'static str>,
 }
 
+impl Parsed {
+    fn of(value: Value) -> Self {
+        Self { value, text: None, repairs: Vec::new() }
+    }
+}
+
 pub(super) fn parse(
-    raw: RawArguments,
+    Measured { raw, bytes }: Measured,
     tool: &str,
     max_bytes: usize,
     may_repair: bool,
 ) -> Result<Parsed, Failure> {
     match raw {
-        RawArguments::Json(value) => bounded(value, max_bytes),
-        RawArguments::Text(text) if text.len() > max_bytes => Err(too_large(text.len(), max_bytes)),
+        RawArguments::CutOff(_) => {}
+        _ if bytes > max_bytes => return Err(too_large(bytes, max_bytes)),
+        _ => {}
+    }
+    match raw {
+        RawArguments::Json(Value::Null) => Ok(Parsed::of(no_arguments())),
+        RawArguments::Json(value) => Ok(Parsed::of(value)),
         RawArguments::Text(text) => match parse_text(&text, may_repair) {
             Ok(mut parsed) => {
                 parsed.text = parsed.repairs.is_empty().then(|| text.into_boxed_str());
@@ -51,7 +71,10 @@ pub(super) fn parse(
             Err(cut_off(&text).of_call(|| CallKey::of_text(tool, &text)))
         }
         // It was stopped behind them: they are whole.
-        RawArguments::CutOff(text) => parse(RawArguments::Text(text), tool, max_bytes, may_repair),
+        RawArguments::CutOff(text) => {
+            let whole = Measured { bytes: text.len(), raw: RawArguments::Text(text) };
+            parse(whole, tool, max_bytes, may_repair)
+        }
     }
 }
 
@@ -59,13 +82,11 @@ fn parse_text(text: &str, may_repair: bool) -> Result<Parsed, Failure> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         // Providers send nothing at all for a call without arguments.
-        return Ok(Parsed { value: no_arguments(), text: None, repairs: Vec::new() });
+        return Ok(Parsed::of(no_arguments()));
     }
     let error = match serde_json::from_str(trimmed) {
-        Ok(Value::Null) => {
-            return Ok(Parsed { value: no_arguments(), text: None, repairs: Vec::new() });
-        }
-        Ok(value) => return Ok(Parsed { value, text: None, repairs: Vec::new() }),
+        Ok(Value::Null) => return Ok(Parsed::of(no_arguments())),
+        Ok(value) => return Ok(Parsed::of(value)),
         Err(error) => error,
     };
     if error.classify() == Category::Eof {
@@ -85,16 +106,6 @@ fn cut_off(text: &str) -> Failure {
 
 fn no_arguments() -> Value {
     Value::Object(serde_json::Map::new())
-}
-
-fn bounded(value: Value, max_bytes: usize) -> Result<Parsed, Failure> {
-    let mut bytes = 0;
-    measure(&value, MAX_DEPTH, &mut bytes);
-    if bytes > max_bytes {
-        return Err(too_large(bytes, max_bytes));
-    }
-    let value = if value.is_null() { no_arguments() } else { value };
-    Ok(Parsed { value, text: None, repairs: Vec::new() })
 }
 
 /// Adds up the size of a value; false where it is nested deeper than `depth`.

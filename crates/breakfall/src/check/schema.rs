@@ -3,6 +3,7 @@
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
+use super::simple::Simple;
 use crate::{Error, ToolSpec};
 
 /// Schemas come from strangers: how much memory one pattern may take.
@@ -52,6 +53,7 @@ fn steps(root: &Value, schema: &Value, depth: u8, seen: &mut u64) -> u64 {
 pub(crate) struct Schema {
     root: Value,
     validator: Validator,
+    simple: Option<Simple>,
 }
 
 impl Schema {
@@ -79,11 +81,13 @@ impl Schema {
             .map_err(|error| {
                 unusable(error.instance_path().to_string(), error.to_string().into())
             })?;
-        Ok(Self { root: spec.input_schema.clone(), validator })
+        let root = spec.input_schema.clone();
+        Ok(Self { simple: Simple::of(&root), root, validator })
     }
 
     pub(crate) fn accepts(&self, value: &Value) -> bool {
-        self.validator.is_valid(value)
+        self.simple.as_ref().is_some_and(|simple| simple.accepts(value))
+            || self.validator.is_valid(value)
     }
 
     pub(super) fn errors<'a>(

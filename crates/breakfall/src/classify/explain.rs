@@ -1,5 +1,7 @@
 //! What Breakfall makes of an error, for whoever wants to know why.
 
+use std::sync::Arc;
+
 use super::read::{Evidence, Reader};
 use crate::config::Dispositions;
 use crate::redact::{Redactor, Terms};
@@ -54,7 +56,7 @@ pub(crate) fn explain_as(
     match redactor.report(Err(failure), terms) {
         Report::Failure(failure) => Explanation {
             told: voice.failure(&failure),
-            failure: *failure,
+            failure: Arc::unwrap_or_clone(failure),
             rule: reading.rule,
             words,
             may_pass: reading.may_pass,

@@ -9,6 +9,9 @@ use super::{Ending, Record};
 /// How many `tool:type` pairs are told apart; a model that invents names fills no memory.
 const PAIRS: usize = 4096;
 
+/// How many more types are, of whatever tool; nor does a server that invents types.
+const MORE: usize = PAIRS + 1024;
+
 /// What the pairs beyond are counted under.
 const OTHERS: &str = "(others)";
 
@@ -22,9 +25,28 @@ pub struct Memory {
 
 #[derive(Default)]
 struct Kept {
-    pairs: BTreeMap<String, u64>,
+    /// By tool and type, and how many pairs that are.
+    pairs: BTreeMap<String, BTreeMap<String, u64>>,
+    told_apart: usize,
     samples: VecDeque<Arc<Record>>,
     bytes: usize,
+}
+
+impl Kept {
+    fn count(&mut self, tool: &str, named: &str) {
+        if let Some(count) = self.pairs.get_mut(tool).and_then(|types| types.get_mut(named)) {
+            *count += 1;
+            return;
+        }
+        let (tool, named) = match self.told_apart {
+            ..PAIRS => (tool, named),
+            PAIRS..MORE => (OTHERS, named),
+            MORE.. => (OTHERS, OTHERS),
+        };
+        let types = self.pairs.entry(tool.to_owned()).or_default();
+        self.told_apart += usize::from(!types.contains_key(named));
+        *types.entry(named.to_owned()).or_default() += 1;
+    }
 }
 
 /// How many calls there were, by how they ended.
@@ -62,24 +84,19 @@ impl Memory {
         self.endings[ending as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn take(&self, record: &Record) {
+    pub(crate) fn take(&self, record: Arc<Record>) {
         self.count(record.ending);
         if record.ending == Ending::Succeeded {
             return;
         }
         let weight = record.weight();
-        let sample = (weight <= self.max_bytes).then(|| Arc::new(record.clone()));
-        let pair = format!("{}:{}", record.tool, record.error_type());
         let mut kept = self.kept();
-        if kept.pairs.len() >= PAIRS && !kept.pairs.contains_key(&pair) {
-            *kept.pairs.entry(format!("{OTHERS}:{}", record.error_type())).or_default() += 1;
-        } else {
-            *kept.pairs.entry(pair).or_default() += 1;
+        kept.count(&record.tool, record.error_type());
+        if weight > self.max_bytes {
+            return;
         }
-        if let Some(sample) = sample {
-            kept.bytes += weight;
-            kept.samples.push_back(sample);
-        }
+        kept.bytes += weight;
+        kept.samples.push_back(record);
         while kept.samples.len() > self.max_samples || kept.bytes > self.max_bytes {
             let Some(oldest) = kept.samples.pop_front() else { break };
             kept.bytes -= oldest.weight();
@@ -95,7 +112,11 @@ impl Memory {
 
     /// How often each tool failed in which way: `{"tool:type": n}`. Exact.
     pub fn summary(&self) -> BTreeMap<String, u64> {
-        self.kept().pairs.clone()
+        let kept = self.kept();
+        let pairs = kept.pairs.iter().flat_map(|(tool, types)| {
+            types.iter().map(move |(named, count)| (format!("{tool}:{named}"), *count))
+        });
+        pairs.collect()
     }
 
     /// The newest samples of a tool, oldest first.

@@ -31,7 +31,7 @@ pub struct Record {
     pub ending: Ending,
     /// The failure, when it failed: kind, words, cause chain, attempts, reference. Also where a
     /// substitute answered.
-    pub failure: Option<FailureReport>,
+    pub failure: Option<Arc<FailureReport>>,
     /// The tool that was tried instead; empty for a fixed value.
     pub substitute: Option<String>,
     /// The upstream to which the substitute belongs.

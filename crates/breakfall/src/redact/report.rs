@@ -1,6 +1,7 @@
 //! The safe account of a call. Only the redactor builds it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -15,7 +16,7 @@ pub enum Report {
     /// The tool returned something, perhaps not for every item.
     Output(OutputReport),
     /// The call did not succeed.
-    Failure(Box<FailureReport>),
+    Failure(Arc<FailureReport>),
 }
 
 /// What a tool returned.
@@ -43,7 +44,7 @@ pub struct InsteadReport {
     /// The tool that answered; `None` for a fixed value.
     pub by: Option<String>,
     /// How the tool that was called failed.
-    pub of: FailureReport,
+    pub of: Arc<FailureReport>,
 }
 
 /// An item that failed beside others that did not.
@@ -175,11 +176,11 @@ impl Report {
         let tool: String = terms.tool.chars().filter(char::is_ascii_graphic).take(64).collect();
         let message = "the account of this call could not be given".to_owned();
         let facts = Failure::new(fault.kind(), Provenance::Hidden, message).into_facts();
-        Self::Failure(Box::new(FailureReport::of(facts, tool, terms)))
+        Self::Failure(Arc::new(FailureReport::of(facts, tool, terms)))
     }
 
     /// How the tool that was called failed, also where a substitute answered.
-    pub(crate) fn cause(&self) -> Option<&FailureReport> {
+    pub(crate) fn cause(&self) -> Option<&Arc<FailureReport>> {
         match self {
             Self::Output(output) => output.instead.as_ref().map(|instead| &instead.of),
             Self::Failure(failure) => Some(failure),

@@ -191,20 +191,19 @@ impl Stragglers {
 
 /// The waiting end of the line. There is no other end until the tool asks for one: most never do.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Watch<'g> {
     line: OnceLock<Progress>,
-    stragglers: Arc<Stragglers>,
+    stragglers: &'g Arc<Stragglers>,
 }
 
-impl Watch {
-    pub(crate) fn new(stragglers: &Arc<Stragglers>) -> Self {
-        Self { line: OnceLock::new(), stragglers: Arc::clone(stragglers) }
+impl<'g> Watch<'g> {
+    pub(crate) fn new(stragglers: &'g Arc<Stragglers>) -> Self {
+        Self { line: OnceLock::new(), stragglers }
     }
 
     /// Another watch of the same line.
-    pub(crate) fn sharing(progress: Progress) -> Self {
-        let stragglers = Arc::clone(&progress.0.stragglers);
-        Self { line: OnceLock::from(progress), stragglers }
+    pub(crate) fn sharing(progress: &'g Progress) -> Self {
+        Self { line: OnceLock::from(progress.clone()), stragglers: &progress.0.stragglers }
     }
 
     pub(super) fn progress(&self, tool: &str, id: &str) -> Progress {
@@ -223,7 +222,7 @@ impl Watch {
                 tool: tool.to_owned(),
                 id: id.to_owned(),
                 state: Mutex::new(state),
-                stragglers: Arc::clone(&self.stragglers),
+                stragglers: Arc::clone(self.stragglers),
             }))
         };
         self.line.get_or_init(line).clone()
@@ -281,7 +280,8 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_thread_and_is_given_up_never_begins() {
-        let watch = Watch::new(&Arc::default());
+        let stragglers = Arc::default();
+        let watch = Watch::new(&stragglers);
         let progress = watch.progress("read", "1");
         progress.queued();
         assert!(watch.leave_queued());
@@ -290,7 +290,8 @@ mod tests {
 
     #[test]
     fn what_has_begun_is_not_given_up_as_never_begun() {
-        let watch = Watch::new(&Arc::default());
+        let stragglers = Arc::default();
+        let watch = Watch::new(&stragglers);
         let progress = watch.progress("read", "1");
         progress.queued();
         let elsewhere = progress.begin();

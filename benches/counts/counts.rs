@@ -1,0 +1,171 @@
+//! Instructions of the hot paths, counted by callgrind: the same on any day. `cargo xtask counts`
+//! compares them to those on record. What is made for a call and what it gives are dropped outside.
+
+#![allow(missing_docs, reason = "the macros make items without")]
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
+use breakfall_counts::{Boxed, arguments, bad_arguments, bare, boxed, tools};
+use futures_util::FutureExt;
+use gungraun::prelude::*;
+use serde_json::{Value, json};
+
+/// How many calls warm up what is only made once.
+const WARM: u32 = 8;
+
+/// A guard as most have it, and a call for it.
+struct Ready {
+    guard: Box<Guard>,
+    calls: Vec<Call>,
+    /// Held, so that it is dropped outside.
+    _run: Arc<str>,
+}
+
+fn guard() -> Box<Guard> {
+    // The breaker of a tool that panics would open before the call that is counted.
+    let gate = GateRules { breaker: None, ..GateRules::default() };
+    let guard = Guard::builder()
+        .tools(tools())
+        .policy_for("panics", Policy { gate, ..Policy::default() })
+        .build();
+    Box::new(guard.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Warmed up on calls like the one that is counted, which end in this way. Each has arguments and a
+/// run of its own, so that none is refused as a repetition.
+fn ready(
+    tool: &str,
+    arguments: &dyn Fn(u32) -> Value,
+    many: u32,
+    kind: Option<FailureKind>,
+) -> Ready {
+    let guard = guard();
+    let call = |n: u32| Call::new(format!("call_{n}"), tool, arguments(n));
+    for n in 0..WARM {
+        let run: Arc<str> = format!("run {n}").into();
+        let _ = guard.handle(call(n).in_run(run)).now_or_never();
+    }
+    let batch: Vec<Call> = (0..10).map(call).collect();
+    let _ = guard.handle_all(batch).now_or_never();
+    let run: Arc<str> = "counted".into();
+    let last = guard.handle(call(WARM).in_run(Arc::clone(&run))).now_or_never();
+    let last = last.map(|reply| reply.kind());
+    assert_eq!(last, Some(kind), "`{tool}` does not do what is to be counted");
+    let calls = (0..many).map(|n| call(100 + n).in_run(Arc::clone(&run))).collect();
+    Ready { guard, calls, _run: run }
+}
+
+fn good(n: u32) -> Value {
+    let mut value = arguments();
+    value["limit"] = json!(n);
+    value
+}
+
+fn bad(n: u32) -> Value {
+    let mut value = bad_arguments();
+    value["query"] = json!(n);
+    value
+}
+
+fn succeeds(many: u32) -> Ready {
+    ready("search", &good, many, None)
+}
+
+fn as_text(many: u32) -> Ready {
+    let mut ready = succeeds(many);
+    for call in &mut ready.calls {
+        call.arguments = good(100).to_string().into();
+    }
+    ready
+}
+
+fn fails(tool: &str, kind: FailureKind) -> Ready {
+    ready(tool, &good, 1, Some(kind))
+}
+
+fn logged(tool: &str) -> Ready {
+    let _ = tracing::subscriber::set_global_default(LogLines::new(std::io::sink()));
+    fails(tool, FailureKind::NotFound)
+}
+
+/// The same by the log that most have.
+fn logged_by_tracing_subscriber(tool: &str) -> Ready {
+    let log = tracing_subscriber::fmt().json().with_writer(std::io::sink).finish();
+    let _ = tracing::subscriber::set_global_default(log);
+    fails(tool, FailureKind::NotFound)
+}
+
+fn has_bad_arguments() -> Ready {
+    ready("other_tool_7", &bad, 1, Some(FailureKind::InvalidArguments))
+}
+
+/// What a dispatcher without any guard has.
+struct Table {
+    table: HashMap<String, Boxed>,
+    asked: Vec<Value>,
+    given: Vec<Option<Result<String, serde_json::Error>>>,
+}
+
+fn table(many: u32) -> Table {
+    let table = boxed();
+    let _ = table["search"](&good(1)).now_or_never();
+    Table {
+        table,
+        asked: (0..many).map(|n| good(100 + n)).collect(),
+        given: Vec::with_capacity(10),
+    }
+}
+
+fn one(mut ready: Ready) -> (Ready, Option<Reply>) {
+    let call = ready.calls.pop().unwrap_or_else(|| Call::new("", "", "{}"));
+    let reply = ready.guard.handle(black_box(call)).now_or_never();
+    (ready, black_box(reply))
+}
+
+#[library_benchmark]
+#[bench::call(good(100))]
+fn bare_call(value: Value) -> Option<Result<String, serde_json::Error>> {
+    black_box(bare(black_box(&value)).now_or_never())
+}
+
+#[library_benchmark]
+#[bench::one(table(1))]
+#[bench::ten(table(10))]
+fn boxed_call(mut tools: Table) -> Table {
+    for value in tools.asked.drain(..) {
+        let found = tools.table.get(black_box("search")).map(|tool| tool(black_box(&value)));
+        tools.given.push(found.and_then(FutureExt::now_or_never));
+    }
+    tools
+}
+
+#[library_benchmark]
+#[bench::success(succeeds(1))]
+#[bench::success_from_text(as_text(1))]
+#[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]
+#[bench::failure_200_bytes_logged(logged("fails"))]
+#[bench::failure_200_bytes_logged_by_tracing_subscriber(logged_by_tracing_subscriber("fails"))]
+#[bench::failure_4_kib_logged(logged("fails_at_length"))]
+#[bench::five_bad_arguments(has_bad_arguments())]
+#[bench::unknown_among_100(fails("other_tol_7", FailureKind::UnknownTool))]
+#[bench::panic(fails("panics", FailureKind::Internal))]
+fn guarded_call(ready: Ready) -> (Ready, Option<Reply>) {
+    one(ready)
+}
+
+#[library_benchmark]
+#[bench::ten(succeeds(10))]
+fn guarded_batch(ready: Ready) -> (Box<Guard>, Option<Vec<Reply>>) {
+    let replies = ready.guard.handle_all(black_box(ready.calls)).now_or_never();
+    (ready.guard, black_box(replies))
+}
+
+library_benchmark_group!(
+    name = calls,
+    benchmarks = [bare_call, boxed_call, guarded_call, guarded_batch]
+);
+
+main!(library_benchmark_groups = calls);

@@ -1,0 +1,125 @@
+//! The tools that are counted and timed, and the same work without a guard.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::pin::Pin;
+
+use breakfall::{
+    Arguments, BoxFuture, Context, Effect, Entry, Failure, Outcome, Output, Tool, ToolSpec,
+    function,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What a search is asked for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    query: String,
+    limit: u32,
+    order: Option<Order>,
+}
+
+/// In which order.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The newest first.
+    Newest,
+    /// The oldest first.
+    Oldest,
+}
+
+/// The work of the tool that succeeds.
+#[allow(clippy::unused_async, reason = "tools are asynchronous")]
+pub async fn search(asked: Search) -> String {
+    let order = asked.order.unwrap_or(Order::Newest);
+    format!("{} results for `{}`, {order:?} first", asked.limit, asked.query)
+}
+
+/// The same work with nothing around it: typed arguments, an async function.
+pub async fn bare(arguments: &Value) -> Result<String, serde_json::Error> {
+    Ok(search(Search::deserialize(arguments)?).await)
+}
+
+/// A boxed function, as everybody has who keeps tools in a table.
+pub type Boxed = Box<dyn for<'a> Fn(&'a Value) -> BoxedFuture<'a> + Send + Sync>;
+
+/// What a boxed function gives.
+pub type BoxedFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<String, serde_json::Error>> + Send + 'a>>;
+
+/// A table of boxed functions: what a dispatcher without any guard has.
+pub fn boxed() -> HashMap<String, Boxed> {
+    let mut table: HashMap<String, Boxed> = HashMap::new();
+    table.insert("search".to_owned(), Box::new(|arguments| Box::pin(bare(arguments))));
+    table
+}
+
+/// Arguments that fit.
+pub fn arguments() -> Value {
+    json!({ "query": "where is the error", "limit": 10, "order": "newest" })
+}
+
+/// Arguments with five faults: two of the wrong type, one out of range, one not among those
+/// allowed, one unknown.
+pub fn bad_arguments() -> Value {
+    json!({ "query": 7, "limit": "ten", "order": "biggest", "page": 0, "colour": "red" })
+}
+
+/// An honest error of so many bytes.
+pub fn message(bytes: usize) -> String {
+    let line = "could not open the index of the project for reading: ";
+    line.repeat(bytes / line.len() + 1)[..bytes].to_owned()
+}
+
+/// The schema that bad arguments are checked against.
+fn pages() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "minLength": 1 },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
+            "order": { "enum": ["newest", "oldest"] },
+            "page": { "type": "integer", "minimum": 1 },
+        },
+        "required": ["query"],
+        "additionalProperties": false,
+    })
+}
+
+#[allow(clippy::missing_panics_doc, reason = "one of them panics when it is called")]
+/// All tools: one that succeeds, those that fail, and a hundred others.
+pub fn tools() -> Vec<Entry> {
+    let fails = |name: &'static str, bytes: usize| {
+        function(name, "Fails.", move |_: Search| async move {
+            Err::<String, _>(std::io::Error::other(message(bytes)))
+        })
+    };
+    let mut tools = vec![
+        function("search", "Searches.", |asked: Search| async move {
+            Ok::<_, Failure>(search(asked).await)
+        }),
+        fails("fails", 200),
+        fails("fails_at_length", 4 << 10),
+        function("panics", "Panics.", |asked: Search| async move {
+            assert!(asked.limit > 1_000, "the limit is {}", asked.limit);
+            Ok::<_, Failure>(String::new())
+        }),
+    ];
+    tools.extend((0..96).map(|n| {
+        let spec = ToolSpec::new(format!("other_tool_{n}"), "Has pages.");
+        spec.schema(pages()).effect(Effect::ReadOnly).tool(Pages)
+    }));
+    tools
+}
+
+/// Answers at once.
+struct Pages;
+
+impl Tool for Pages {
+    fn call<'a>(&'a self, _: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(ready(Ok(Output::text("no pages"))))
+    }
+}
