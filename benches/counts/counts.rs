@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use breakfall::{Call, Guard, Reply};
+use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
 use breakfall_counts::{Boxed, arguments, bad_arguments, bare, boxed, tools};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
@@ -20,15 +20,28 @@ const WARM: u32 = 8;
 struct Ready {
     guard: Box<Guard>,
     calls: Vec<Call>,
+    /// Held, so that it is dropped outside.
+    _run: Arc<str>,
 }
 
 fn guard() -> Box<Guard> {
-    Box::new(Guard::builder().tools(tools()).build().unwrap_or_else(|error| panic!("{error}")))
+    // The breaker of a tool that panics would open before the call that is counted.
+    let gate = GateRules { breaker: None, ..GateRules::default() };
+    let guard = Guard::builder()
+        .tools(tools())
+        .policy_for("panics", Policy { gate, ..Policy::default() })
+        .build();
+    Box::new(guard.unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Warmed up on calls like the one that is counted. Each has arguments and a run of its own, so
-/// that none is refused as a repetition.
-fn ready(tool: &str, arguments: &dyn Fn(u32) -> Value, many: u32) -> Ready {
+/// Warmed up on calls like the one that is counted, which end in this way. Each has arguments and a
+/// run of its own, so that none is refused as a repetition.
+fn ready(
+    tool: &str,
+    arguments: &dyn Fn(u32) -> Value,
+    many: u32,
+    kind: Option<FailureKind>,
+) -> Ready {
     let guard = guard();
     let call = |n: u32| Call::new(format!("call_{n}"), tool, arguments(n));
     for n in 0..WARM {
@@ -38,9 +51,11 @@ fn ready(tool: &str, arguments: &dyn Fn(u32) -> Value, many: u32) -> Ready {
     let batch: Vec<Call> = (0..10).map(call).collect();
     let _ = guard.handle_all(batch).now_or_never();
     let run: Arc<str> = "counted".into();
-    let _ = guard.handle(call(WARM).in_run(Arc::clone(&run))).now_or_never();
+    let last = guard.handle(call(WARM).in_run(Arc::clone(&run))).now_or_never();
+    let last = last.map(|reply| reply.kind());
+    assert_eq!(last, Some(kind), "`{tool}` does not do what is to be counted");
     let calls = (0..many).map(|n| call(100 + n).in_run(Arc::clone(&run))).collect();
-    Ready { guard, calls }
+    Ready { guard, calls, _run: run }
 }
 
 fn good(n: u32) -> Value {
@@ -56,7 +71,7 @@ fn bad(n: u32) -> Value {
 }
 
 fn succeeds(many: u32) -> Ready {
-    ready("search", &good, many)
+    ready("search", &good, many, None)
 }
 
 fn as_text(many: u32) -> Ready {
@@ -67,18 +82,24 @@ fn as_text(many: u32) -> Ready {
     ready
 }
 
-fn fails(tool: &str) -> Ready {
-    ready(tool, &good, 1)
+fn fails(tool: &str, kind: FailureKind) -> Ready {
+    ready(tool, &good, 1, Some(kind))
 }
 
 fn logged(tool: &str) -> Ready {
+    let _ = tracing::subscriber::set_global_default(LogLines::new(std::io::sink()));
+    fails(tool, FailureKind::NotFound)
+}
+
+/// The same by the log that most have.
+fn logged_by_tracing_subscriber(tool: &str) -> Ready {
     let log = tracing_subscriber::fmt().json().with_writer(std::io::sink).finish();
     let _ = tracing::subscriber::set_global_default(log);
-    fails(tool)
+    fails(tool, FailureKind::NotFound)
 }
 
 fn has_bad_arguments() -> Ready {
-    ready("other_tool_7", &bad, 1)
+    ready("other_tool_7", &bad, 1, Some(FailureKind::InvalidArguments))
 }
 
 /// What a dispatcher without any guard has.
@@ -98,11 +119,10 @@ fn table(many: u32) -> Table {
     }
 }
 
-fn one(ready: Ready) -> (Box<Guard>, Option<Reply>) {
-    let Ready { guard, mut calls } = ready;
-    let call = calls.pop().unwrap_or_else(|| Call::new("", "", "{}"));
-    let reply = guard.handle(black_box(call)).now_or_never();
-    (guard, black_box(reply))
+fn one(mut ready: Ready) -> (Ready, Option<Reply>) {
+    let call = ready.calls.pop().unwrap_or_else(|| Call::new("", "", "{}"));
+    let reply = ready.guard.handle(black_box(call)).now_or_never();
+    (ready, black_box(reply))
 }
 
 #[library_benchmark]
@@ -125,13 +145,15 @@ fn boxed_call(mut tools: Table) -> Table {
 #[library_benchmark]
 #[bench::success(succeeds(1))]
 #[bench::success_from_text(as_text(1))]
-#[bench::failure_200_bytes(fails("fails"))]
+#[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]
+#[bench::failure_200_bytes_as_before(fails("fails_alike", FailureKind::NotFound))]
 #[bench::failure_200_bytes_logged(logged("fails"))]
+#[bench::failure_200_bytes_logged_by_tracing_subscriber(logged_by_tracing_subscriber("fails"))]
 #[bench::failure_4_kib_logged(logged("fails_at_length"))]
 #[bench::five_bad_arguments(has_bad_arguments())]
-#[bench::unknown_among_100(fails("other_tol_7"))]
-#[bench::panic(fails("panics"))]
-fn guarded_call(ready: Ready) -> (Box<Guard>, Option<Reply>) {
+#[bench::unknown_among_100(fails("other_tol_7", FailureKind::UnknownTool))]
+#[bench::panic(fails("panics", FailureKind::Internal))]
+fn guarded_call(ready: Ready) -> (Ready, Option<Reply>) {
     one(ready)
 }
 

@@ -66,6 +66,20 @@ const PACKAGE: &[(Place, &[&str])] = &[(
     ],
 )];
 
+/// What the Python node is measured beside, with what builds the node: the newest releases that go
+/// together.
+const PYTHON_PEERS: &[(Place, &[&str])] = &[(
+    Place::Python("venv-bench"),
+    &[
+        "fastmcp==4.1.2",
+        "langchain-core==1.7.2",
+        "langgraph==1.2.20",
+        "maturin==1.16.0",
+        "pydantic==2.14.3",
+        "pydantic-ai-slim==2.66.0",
+    ],
+)];
+
 /// What the guard is measured beside: proxies that people put before servers today.
 const PEERS: &[(Place, &[&str])] = &[
     (Place::Python("venv-proxy"), &["mcp-proxy==0.13.0", "mcp==1.30.0"]),
@@ -109,7 +123,17 @@ pub(crate) fn model() -> Result<(), Failed> {
 /// Installs what the Python package is tested with, and tells where.
 pub(crate) fn package() -> Result<PathBuf, Failed> {
     install(PACKAGE)?;
-    let folder = Path::new(TOOLS).join("venv-package");
+    folder("venv-package")
+}
+
+/// Installs what the Python node is measured beside, and tells where.
+pub(crate) fn python_peers() -> Result<PathBuf, Failed> {
+    install(PYTHON_PEERS)?;
+    folder("venv-bench")
+}
+
+fn folder(name: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(TOOLS).join(name);
     std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 

@@ -24,7 +24,8 @@ mod sweep;
 mod write;
 mod writer;
 
-pub use calendar::{Calendar, now};
+pub use breakfall::Calendar;
+pub use calendar::now;
 pub use error::Error;
 pub use keeper::{Keeper, Keeping};
 pub use place::default_file;

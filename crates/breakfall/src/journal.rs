@@ -2,6 +2,8 @@
 //!
 //! Recording never makes a call fail: a sink that panics is counted and passed over.
 
+mod calendar;
+mod lines;
 mod log;
 mod memory;
 mod record;
@@ -12,6 +14,8 @@ use std::time::SystemTime;
 
 use tokio::time::Instant;
 
+pub use calendar::Calendar;
+pub use lines::LogLines;
 pub(crate) use log::{batch_done, batch_starts, breaker_turned, late_result};
 pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};

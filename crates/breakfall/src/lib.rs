@@ -37,7 +37,9 @@ mod fallback;
 mod fault;
 mod guard;
 mod journal;
+mod keywords;
 mod redact;
+mod stretch;
 mod tool;
 mod toolbox;
 mod trace;
@@ -95,7 +97,7 @@ pub use failure::{
 pub use fallback::Fallback;
 pub use fault::{Fault, Trouble, failure_of};
 pub use guard::{Batching, Guard, GuardBuilder};
-pub use journal::{Counts, Ending, Memory, Record, Sink};
+pub use journal::{Calendar, Counts, Ending, LogLines, Memory, Record, Sink};
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
     Report, SecretRule, Span, is_hidden, secret_in_header,

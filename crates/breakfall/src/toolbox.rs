@@ -1,6 +1,7 @@
 //! Which tools exist and which may be called now: a name becomes a tool or a failure that helps.
 
 mod nearest;
+mod snapshot;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,17 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 
 pub(crate) use nearest::nearest;
+use snapshot::Snapshot;
 
 use crate::attempt::{Breaker, Gate, GateRules, GateState};
 use crate::check::Schema;
 use crate::tool::Entry;
 use crate::{Block, Detail, Effect, Error, Failure, FailureKind, ToolSpec};
-
-/// How many names an unknown tool is answered with at most.
-const LISTED: usize = 10;
-
-/// Up to how many tools every name is listed.
-const FEW: usize = 20;
 
 /// Which tools exist and which may be called now. Changed from any task while calls run.
 ///
@@ -39,7 +35,7 @@ const FEW: usize = 20;
 #[derive(Default)]
 pub struct Toolbox {
     /// Readers take a snapshot; writers replace it, one at a time.
-    tools: ArcSwap<BTreeMap<String, Arc<Slot>>>,
+    tools: ArcSwap<Snapshot>,
     upstreams: ArcSwap<BTreeMap<String, Arc<Gate>>>,
     writing: Mutex<()>,
     fit: Option<Fit>,
@@ -247,30 +243,30 @@ impl Toolbox {
 
     /// The specs of the tools that may be called now, by name.
     pub fn callable(&self) -> Vec<ToolSpec> {
-        let tools = self.tools.load();
+        let tools = &self.tools.load().tools;
         tools.values().filter(|s| s.block().is_none()).map(|s| s.entry.spec.clone()).collect()
     }
 
     /// Whether there is a tool of that name, callable or not.
     pub fn knows(&self, name: &str) -> bool {
-        self.tools.load().contains_key(name)
+        self.tools.load().tools.contains_key(name)
     }
 
     /// Whether a tool's calls may be repeated.
     pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
-        self.tools.load().get(name).map(|slot| slot.entry.spec.effect)
+        self.tools.load().tools.get(name).map(|slot| slot.entry.spec.effect)
     }
 
     /// The upstream that a tool belongs to.
     pub(crate) fn upstream_of(&self, name: &str) -> Option<Arc<str>> {
-        self.tools.load().get(name).and_then(|slot| slot.entry.spec.upstream.clone())
+        self.tools.load().tools.get(name).and_then(|slot| slot.entry.spec.upstream.clone())
     }
 
     /// The tool of that exact name. A near miss is suggested and never executed.
     pub(crate) fn find(&self, name: &str) -> Result<Arc<Slot>, Failure> {
-        let tools = self.tools.load();
-        let Some(slot) = tools.get(name) else {
-            return Err(unknown(name, &tools));
+        let snapshot = self.tools.load();
+        let Some(slot) = snapshot.get(name) else {
+            return Err(snapshot.unknown(name));
         };
         match slot.block() {
             None => Ok(Arc::clone(slot)),
@@ -279,13 +275,17 @@ impl Toolbox {
     }
 
     fn set(&self, name: &str, state: u8) -> Result<(), Error> {
-        self.slot(name)?.state.store(state, Ordering::Relaxed);
+        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = self.slot(name)?;
+        let before = slot.block().is_some();
+        slot.state.store(state, Ordering::Relaxed);
+        self.tools.load().turned(before, slot.block().is_some());
         Ok(())
     }
 
     fn slot(&self, name: &str) -> Result<Arc<Slot>, Error> {
         let no_such = || Error::NoSuchTool { name: name.to_owned() };
-        self.tools.load().get(name).map(Arc::clone).ok_or_else(no_such)
+        self.tools.load().tools.get(name).map(Arc::clone).ok_or_else(no_such)
     }
 
     fn change(
@@ -293,31 +293,11 @@ impl Toolbox {
         edit: impl FnOnce(&mut BTreeMap<String, Arc<Slot>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tools = BTreeMap::clone(&self.tools.load());
+        let mut tools = self.tools.load().tools.clone();
         edit(&mut tools)?;
-        self.tools.store(Arc::new(tools));
+        self.tools.store(Arc::new(Snapshot::new(tools)));
         Ok(())
     }
-}
-
-fn unknown(name: &str, tools: &BTreeMap<String, Arc<Slot>>) -> Failure {
-    let callable: Vec<&str> = tools
-        .iter()
-        .filter(|(_, slot)| slot.block().is_none())
-        .map(|(name, _)| name.as_str())
-        .collect();
-    let near = nearest(name, callable.iter().copied(), LISTED);
-    let listed = match (callable.len() <= FEW, near.is_empty()) {
-        (true, _) => callable.as_slice(),
-        (false, false) => near.as_slice(),
-        (false, true) => &callable[..LISTED],
-    };
-    let detail = Detail::Names {
-        nearest: near.iter().take(3).map(ToString::to_string).collect(),
-        callable: listed.iter().map(ToString::to_string).collect(),
-        total: callable.len(),
-    };
-    Failure::found(FailureKind::UnknownTool, detail)
 }
 
 /// Providers accept letters, digits, `_` and `-`; MCP also `.` and `/`. Anything else would
@@ -337,6 +317,6 @@ fn named_well(name: &str) -> Result<(), Error> {
 
 impl std::fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.tools.load().keys()).finish()
+        f.debug_set().entries(self.tools.load().tools.keys()).finish()
     }
 }

@@ -17,9 +17,13 @@ thread_local! {
     static SEEN: RefCell<Option<Seen>> = const { RefCell::new(None) };
 }
 
+/// How many bytes most messages take.
+const ROOM: usize = 256;
+
 /// What the hook saw of a panic.
 struct Seen {
-    location: String,
+    /// The beginning of the message: where it was.
+    message: String,
     backtrace: Option<String>,
 }
 
@@ -39,10 +43,16 @@ pub(crate) fn install_hook() {
 }
 
 fn see(panic: &PanicHookInfo<'_>) {
-    let seen = Seen {
-        location: panic.location().map(ToString::to_string).unwrap_or_default(),
-        backtrace: crate::failure::backtrace_if_asked(),
-    };
+    let mut message = String::with_capacity(ROOM);
+    message.push_str("panicked at ");
+    if let Some(location) = panic.location() {
+        message.push_str(location.file());
+        for number in [location.line(), location.column()] {
+            message.push(':');
+            message.push_str(&number.to_string());
+        }
+    }
+    let seen = Seen { message, backtrace: crate::failure::backtrace_if_asked() };
     SEEN.with(|slot| *slot.borrow_mut() = Some(seen));
 }
 
@@ -59,23 +69,24 @@ pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Failure> {
 }
 
 fn failure(payload: Box<dyn Any + Send>) -> Failure {
-    let text = payload
-        .downcast_ref::<String>()
-        .cloned()
-        .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string))
-        .unwrap_or_else(|| "a panic without a text".to_owned());
+    let (mut message, backtrace) = match SEEN.with(RefCell::take) {
+        Some(seen) => (seen.message, seen.backtrace),
+        None => ("panicked".to_owned(), None),
+    };
+    message.push_str(": ");
+    message.push_str(match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
+        (Some(text), _) => text,
+        (None, Some(text)) => text,
+        (None, None) => "a panic without a text",
+    });
     // A payload may panic when it is dropped.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
+        SEEN.with(RefCell::take);
     }
-    let seen = SEEN.with(RefCell::take);
-    let message = match &seen {
-        Some(seen) => format!("panicked at {}: {text}", seen.location),
-        None => format!("panicked: {text}"),
-    };
     let mut failure = Failure::new(FailureKind::Internal, Provenance::Hidden, message);
     failure.facts_mut().type_name = Some("Panic".into());
-    failure.facts_mut().backtrace = seen.and_then(|seen| seen.backtrace);
+    failure.facts_mut().backtrace = backtrace;
     failure
 }
 

@@ -1,10 +1,12 @@
 //! Every problem of the arguments at once: path, expected, got. The one file that reads the
 //! validator's errors.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::paths::Location;
 use serde_json::Value;
 
 use super::{Schema, formats};
@@ -26,14 +28,28 @@ const NAMES: usize = 1_000;
 /// How many options of a list are shown.
 const OPTIONS: usize = 10;
 
+/// How many bytes a number or a name mostly takes, and a list of them.
+const SHORT: usize = 24;
+const LIST: usize = 96;
+
 /// Every problem, in the order of the arguments.
 pub(super) fn all(schema: &Schema, value: &Value) -> Vec<Problem> {
-    located(schema, value, PROBLEMS).into_iter().map(|(_, problem)| problem).collect()
+    found(schema, value, PROBLEMS).into_iter().map(|found| found.problem).collect()
 }
 
 /// Every problem with its place as a JSON pointer.
-pub(crate) fn located(schema: &Schema, value: &Value, most: usize) -> Vec<Located> {
-    let mut problems: Vec<Located> = Vec::new();
+pub(crate) fn located(schema: &Schema, value: &Value, most: usize) -> Vec<(String, Problem)> {
+    let pointer = |found: &Found| match &found.name {
+        None => found.at.as_str().to_owned(),
+        Some(name) => {
+            format!("{}/{}", found.at.as_str(), name.replace('~', "~0").replace('/', "~1"))
+        }
+    };
+    found(schema, value, most).into_iter().map(|found| (pointer(&found), found.problem)).collect()
+}
+
+fn found(schema: &Schema, value: &Value, most: usize) -> Vec<Found> {
+    let mut problems: Vec<Found> = Vec::new();
     for error in schema.errors(value, most) {
         one(schema, &error, value, most, &mut problems);
     }
@@ -42,34 +58,41 @@ pub(crate) fn located(schema: &Schema, value: &Value, most: usize) -> Vec<Locate
     problems
 }
 
-/// Where, as a JSON pointer, and what.
-type Located = (String, Problem);
+/// A problem, and where it is: at this place, or with what has or should have this name there.
+#[derive(PartialEq)]
+struct Found {
+    at: Location,
+    name: Option<String>,
+    problem: Problem,
+}
 
 fn one(
     schema: &Schema,
     error: &ValidationError,
     value: &Value,
     most: usize,
-    problems: &mut Vec<Located>,
+    problems: &mut Vec<Found>,
 ) {
-    let at = error.instance_path().to_string();
-    let place = Place { pointer: &at, value, instance: error.instance(), most };
-    let parent = error.schema_path().to_string();
-    let parent = parent.rsplit_once('/').map_or("", |(parent, _keyword)| parent);
-    let context = schema.root().pointer(parent).unwrap_or(&Value::Null);
-    read(schema, error.kind(), context, &place, problems);
+    let place = Place {
+        at: error.instance_path(),
+        value,
+        instance: error.instance(),
+        keyword: error.schema_path(),
+        most,
+    };
+    read(schema, error.kind(), &place, problems);
 }
 
 /// The branch that was meant: the right type, its constants kept, the fewest errors.
 fn meant<'e>(
     branches: &'e [Vec<ValidationError<'static>>],
-    at: &str,
+    at: &Location,
 ) -> Option<&'e [ValidationError<'static>]> {
     let mut best: Option<(usize, &[ValidationError])> = None;
     for errors in branches {
-        let other_type = errors.iter().any(|error| {
-            matches!(error.kind(), Kind::Type { .. }) && error.instance_path().to_string() == at
-        });
+        let other_type = errors
+            .iter()
+            .any(|error| matches!(error.kind(), Kind::Type { .. }) && error.instance_path() == at);
         let constants = errors
             .iter()
             .filter(|error| matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. }))
@@ -84,44 +107,59 @@ fn meant<'e>(
 
 /// Where a problem is.
 struct Place<'a> {
-    pointer: &'a str,
+    at: &'a Location,
     value: &'a Value,
     instance: &'a Value,
+    /// Where the keyword that found it stands in the schema.
+    keyword: &'a Location,
     /// How many problems are worth telling.
     most: usize,
 }
 
-impl Place<'_> {
-    fn problem(&self, expected: impl Into<String>) -> Located {
+impl<'a> Place<'a> {
+    /// The schema that the keyword belongs to.
+    fn context(&self, schema: &'a Schema) -> &'a Value {
+        let keyword = self.keyword.as_str();
+        let parent = keyword.rsplit_once('/').map_or("", |(parent, _keyword)| parent);
+        schema.root().pointer(parent).unwrap_or(&Value::Null)
+    }
+
+    fn problem(&self, expected: String) -> Found {
         let problem = Problem {
-            path: path(self.pointer, self.value),
-            expected: expected.into(),
+            path: path(self.at.as_str(), self.value),
+            expected,
             got: Some(shown(self.instance)),
             ..Problem::default()
         };
-        (self.pointer.to_owned(), problem)
+        Found { at: self.at.clone(), name: None, problem }
     }
 
     /// The problem with what has or should have this name in here.
-    fn inside(&self, name: &str, problem: Problem) -> Located {
-        let outer = path(self.pointer, self.value);
-        let shown = clip(name);
-        let path = if outer.is_empty() { shown } else { format!("{outer}.{shown}") };
-        let name = name.replace('~', "~0").replace('/', "~1");
-        (format!("{}/{name}", self.pointer), Problem { path, ..problem })
+    fn inside(&self, name: &str, problem: Problem) -> Found {
+        let mut path = path(self.at.as_str(), self.value);
+        if !path.is_empty() {
+            path.push('.');
+        }
+        push_clipped(&mut path, name);
+        Found {
+            at: self.at.clone(),
+            name: Some(name.to_owned()),
+            problem: Problem { path, ..problem },
+        }
     }
 }
 
-fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut Vec<Located>) {
+fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Found>) {
     let expected = match kind {
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            let wanted = context.get("properties").and_then(|all| all.get(name));
-            let wanted = wanted.map_or_else(|| "a value".to_owned(), |s| describe(schema, s));
-            let expected = format!("{wanted}; it is missing");
+            let wanted = place.context(schema).get("properties").and_then(|all| all.get(name));
+            let mut expected = wanted.map_or_else(|| "a value".to_owned(), |s| describe(schema, s));
+            expected.push_str("; it is missing");
             return out.push(place.inside(name, Problem { expected, ..Problem::default() }));
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            let context = place.context(schema);
             return out.extend(
                 unexpected.iter().take(place.most).map(|name| superfluous(name, context, place)),
             );
@@ -132,10 +170,10 @@ fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut 
         }
         Kind::Enum { options } => one_of(options),
         Kind::Constant { expected_value } => format!("`{expected_value}`"),
-        Kind::Minimum { limit } => format!("at least {limit}"),
-        Kind::Maximum { limit } => format!("at most {limit}"),
-        Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
-        Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
+        Kind::Minimum { limit } => bound("at least ", limit),
+        Kind::Maximum { limit } => bound("at most ", limit),
+        Kind::ExclusiveMinimum { limit } => bound("more than ", limit),
+        Kind::ExclusiveMaximum { limit } => bound("less than ", limit),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
         Kind::MinLength { limit } => format!("at least {limit} characters"),
         Kind::MaxLength { limit } => format!("at most {limit} characters"),
@@ -148,13 +186,13 @@ fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut 
         Kind::Pattern { pattern } => format!("text that matches `{}`", clip(pattern)),
         Kind::Format { format } => formatted(format),
         Kind::AnyOf { context: branches } | Kind::OneOfNotValid { context: branches } => {
-            match meant(branches, place.pointer) {
+            match meant(branches, place.at) {
                 Some(errors) => {
                     return errors
                         .iter()
                         .for_each(|error| one(schema, error, place.value, place.most, out));
                 }
-                None => describe(schema, context),
+                None => describe(schema, place.context(schema)),
             }
         }
         Kind::OneOfMultipleValid { .. } => "exactly one of the accepted shapes".to_owned(),
@@ -168,19 +206,19 @@ fn read(schema: &Schema, kind: &Kind, context: &Value, place: &Place, out: &mut 
 }
 
 /// An argument that does not exist: the near miss named, or the accepted names listed.
-fn superfluous(name: &str, context: &Value, place: &Place) -> Located {
-    let accepted: Vec<&str> = context
-        .get("properties")
-        .and_then(Value::as_object)
-        .map(|all| all.keys().map(String::as_str).take(NAMES).collect())
-        .unwrap_or_default();
-    let near = nearest(name, accepted.iter().copied(), 1).first().map(ToString::to_string);
-    let expected = if accepted.is_empty() {
-        "no arguments".to_owned()
-    } else {
-        let listed = accepted.iter().take(OPTIONS).map(|name| format!("`{name}`"));
-        format!("only {}", listed.collect::<Vec<_>>().join(", "))
-    };
+fn superfluous(name: &str, context: &Value, place: &Place) -> Found {
+    let accepted = context.get("properties").and_then(Value::as_object);
+    let accepted = || accepted.into_iter().flat_map(|all| all.keys().map(String::as_str));
+    let near = nearest(name, accepted().take(NAMES), 1).first().map(ToString::to_string);
+    let mut expected = String::with_capacity(LIST);
+    for name in accepted().take(OPTIONS) {
+        expected.push_str(if expected.is_empty() { "only `" } else { ", `" });
+        expected.push_str(name);
+        expected.push('`');
+    }
+    if expected.is_empty() {
+        expected.push_str("no arguments");
+    }
     let got = place.instance.get(name).map(shown);
     place.inside(name, Problem { expected, got, nearest: near, ..Problem::default() })
 }
@@ -242,12 +280,17 @@ fn bounded(kind: &str, wanted: &Value) -> String {
 
 fn one_of(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut listed: Vec<_> =
-        options.iter().take(OPTIONS).map(|o| format!("`{}`", clip(&o.to_string()))).collect();
-    if options.len() > OPTIONS {
-        listed.push(format!("{} more", options.len() - OPTIONS));
+    let mut listed = String::with_capacity(LIST);
+    listed.push_str("one of ");
+    for (number, option) in options.iter().take(OPTIONS).enumerate() {
+        listed.push_str(if number == 0 { "`" } else { ", `" });
+        push_clipped(&mut listed, &json(option));
+        listed.push('`');
     }
-    format!("one of {}", listed.join(", "))
+    if options.len() > OPTIONS {
+        let _ = write!(listed, ", {} more", options.len() - OPTIONS);
+    }
+    listed
 }
 
 fn formatted(format: &str) -> String {
@@ -278,25 +321,50 @@ fn shown(value: &Value) -> String {
             format!("an object of {} fields", fields.len())
         }
         Value::String(text) if text.len() > SEEN => {
-            Value::String(text[..text.floor_char_boundary(SEEN)].to_owned()).to_string()
+            json(&Value::String(text[..text.floor_char_boundary(SEEN)].to_owned()))
         }
-        value => value.to_string(),
+        value => json(value),
     }
 }
 
+fn bound(words: &str, limit: &Value) -> String {
+    let mut bound = String::with_capacity(words.len() + SHORT);
+    let _ = write!(bound, "{words}{limit}");
+    bound
+}
+
+/// A value as JSON; any can be written.
+fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
 fn clip(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    let mut clipped = String::new();
+    push_clipped(&mut clipped, text);
+    clipped
+}
+
+fn push_clipped(to: &mut String, text: &str) {
+    // A text has no more characters than bytes.
+    let end = if text.len() > SHOWN { text.char_indices().nth(SHOWN) } else { None };
+    match end {
+        Some((end, _)) => {
+            to.push_str(&text[..end]);
+            to.push('…');
+        }
+        None => to.push_str(text),
     }
 }
 
 /// `/filters/0/date` as `filters[0].date`; a number is an index only where an array is.
 pub(super) fn path(pointer: &str, root: &Value) -> String {
-    let mut path = String::new();
+    let mut path = String::with_capacity(pointer.len() + SHORT);
     let mut here = Some(root);
     for segment in pointer.split('/').skip(1) {
-        let name = segment.replace("~1", "/").replace("~0", "~");
+        let name: Cow<'_, str> = match segment.contains('~') {
+            true => segment.replace("~1", "/").replace("~0", "~").into(),
+            false => segment.into(),
+        };
         match here {
             Some(Value::Array(items)) => {
                 let _ = write!(path, "[{name}]");
@@ -306,8 +374,8 @@ pub(super) fn path(pointer: &str, root: &Value) -> String {
                 if !path.is_empty() {
                     path.push('.');
                 }
-                path.push_str(&clip(&name));
-                here = here.and_then(|value| value.get(&name));
+                push_clipped(&mut path, &name);
+                here = here.and_then(|value| value.get(&*name));
             }
         }
     }

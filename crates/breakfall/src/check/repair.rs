@@ -273,6 +273,9 @@ fn unicode(escape: &str) -> Result<(char, usize), Stop> {
 /// The same arguments with objects and arrays that came as strings read as what the schema
 /// wants there; nothing where that does not make them acceptable.
 pub(super) fn unstring(value: &Value, schema: &Schema) -> Option<Value> {
+    if !has_stringified(value) {
+        return None;
+    }
     let mut mended = value.clone();
     let mut changed = false;
     for error in schema.errors(value, PROBLEMS) {
@@ -285,4 +288,18 @@ pub(super) fn unstring(value: &Value, schema: &Schema) -> Option<Value> {
         }
     }
     (changed && schema.accepts(&mended)).then_some(mended)
+}
+
+/// Whether a text in it begins as an object or array does. Most have none, and are not read twice.
+fn has_stringified(value: &Value) -> bool {
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) if text.trim_start().starts_with(['{', '[']) => return true,
+            Value::Array(items) => left.extend(items),
+            Value::Object(fields) => left.extend(fields.values()),
+            _ => {}
+        }
+    }
+    false
 }

@@ -30,10 +30,10 @@ const OPTIONS: usize = 1_000;
 /// correction that would be refused again is worse than none.
 pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> Option<Correction> {
     let mut found = Found { made_up: Vec::new(), is_exact: true };
-    let mut arguments = value.clone();
+    let mut arguments = Cow::Borrowed(value);
     let mut problems = Cow::Borrowed(problems);
     for _ in 0..ROUNDS {
-        let given = arguments.is_object().then_some(&arguments);
+        let given = arguments.is_object().then_some(&*arguments);
         let mut rewriter = Rewriter { schema, problems: &problems, found, left: VALUES };
         let fitted = rewriter.fit(schema.root(), given, &mut String::new(), DEPTH);
         if rewriter.left == 0 || !fitted.is_object() {
@@ -47,7 +47,7 @@ pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> O
             return Some(Correction { arguments: fitted, made_up: found.made_up, is_exact });
         }
         problems = Cow::Owned(problems::all(schema, &fitted));
-        arguments = fitted;
+        arguments = Cow::Owned(fitted);
     }
     None
 }
@@ -107,10 +107,18 @@ impl Rewriter<'_> {
     /// Whether no problem lies at this path or below it.
     fn is_fine(&self, path: &str) -> bool {
         !self.problems.iter().any(|problem| {
-            let below = problem.path.strip_prefix(path);
-            below.is_some_and(|rest| {
-                path.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])
-            })
+            problem.path.strip_prefix(path).is_some_and(|rest| path.is_empty() || ends_name(rest))
+        })
+    }
+
+    /// Whether no problem lies with what has this name at this path.
+    fn is_fine_inside(&self, path: &str, name: &str) -> bool {
+        if path.is_empty() {
+            return self.is_fine(name);
+        }
+        !self.problems.iter().any(|problem| {
+            let rest = problem.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('.'));
+            rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(ends_name)
         })
     }
 
@@ -120,12 +128,8 @@ impl Rewriter<'_> {
             if options.contains(given) {
                 return given.clone();
             }
-            let written = given.as_str().map_or_else(|| given.to_string(), ToOwned::to_owned);
-            let text = |option: &Value| {
-                option.as_str().map_or_else(|| option.to_string(), ToOwned::to_owned)
-            };
-            let names: Vec<String> = options.iter().take(OPTIONS).map(text).collect();
-            if let Some(near) = nearest(&written, names.iter().map(String::as_str), 1).first()
+            let names: Vec<Cow<'_, str>> = options.iter().take(OPTIONS).map(text).collect();
+            if let Some(near) = nearest(&text(given), names.iter().map(|name| &**name), 1).first()
                 && let Some(option) = options.iter().find(|option| text(option) == **near)
             {
                 self.found.is_exact = false;
@@ -161,7 +165,7 @@ impl Rewriter<'_> {
         let mut renamed = 0;
         for (name, value) in given.unwrap_or(&empty) {
             let known = properties.contains_key(name);
-            let open = !closed || self.is_fine(&inside(path, name));
+            let open = !closed || self.is_fine_inside(path, name);
             let missing = |wanted: &&str| {
                 required.contains(wanted) && !given.is_some_and(|given| given.contains_key(*wanted))
             };
@@ -190,10 +194,12 @@ impl Rewriter<'_> {
                         this.fit(wanted, Some(value), path, depth - 1)
                     });
                     self.found.is_exact &= known;
-                    for made_up in &mut self.found.made_up[before..] {
+                    if !known {
                         let (old, new) = (inside(path, name), inside(path, meant));
-                        if let Some(rest) = made_up.strip_prefix(&old) {
-                            *made_up = format!("{new}{rest}");
+                        for made_up in &mut self.found.made_up[before..] {
+                            if let Some(rest) = made_up.strip_prefix(&old) {
+                                *made_up = format!("{new}{rest}");
+                            }
                         }
                     }
                     fitted.insert(meant.to_owned(), value);
@@ -306,6 +312,16 @@ impl Rewriter<'_> {
 
 fn inside(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// Whether a name ends where this begins.
+fn ends_name(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(['.', '['])
+}
+
+/// A text as it stands, anything else as JSON.
+fn text(value: &Value) -> Cow<'_, str> {
+    value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
 }
 
 /// Whether two names differ by at most two letters.

@@ -93,24 +93,28 @@ impl Simple {
         let mut required = 0;
         let mut next = 0;
         for (name, value) in given {
-            // Both are mostly in the same order.
-            let (after, before) = (self.fields.get(next..), self.fields.get(..next));
-            let mut fields = after.into_iter().chain(before).flatten();
-            match fields.position(|field| field.name == *name) {
-                Some(steps) => {
-                    next = (next + steps) % self.fields.len();
-                    let field = &self.fields[next];
+            match self.place(name, next) {
+                Some(place) => {
+                    let field = &self.fields[place];
                     if !field.accepts.accepts(value) {
                         return false;
                     }
                     required += usize::from(field.is_required);
-                    next += 1;
+                    next = place + 1;
                 }
                 None if self.closed => return false,
                 None => {}
             }
         }
         required == self.required
+    }
+
+    /// Both are mostly in the same order.
+    fn place(&self, name: &str, next: usize) -> Option<usize> {
+        match self.fields.get(next) {
+            Some(field) if field.name == name => Some(next),
+            _ => self.fields.iter().position(|field| field.name == name),
+        }
     }
 }
 

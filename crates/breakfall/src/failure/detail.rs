@@ -1,5 +1,6 @@
 //! What is known of a failure beyond its words, by the step that found it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -14,9 +15,9 @@ pub enum Detail {
     /// No tool has the name that was called.
     Names {
         /// Names that resemble it, nearest first.
-        nearest: Vec<String>,
+        nearest: Vec<Arc<str>>,
         /// Names that can be called now, bounded.
-        callable: Vec<String>,
+        callable: Vec<Arc<str>>,
         /// How many can be called now in all.
         total: usize,
     },
@@ -58,7 +59,7 @@ impl Detail {
     pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Names { nearest, callable, .. } => {
-                nearest.iter().chain(callable).map(|name| name.len() + size_of::<String>()).sum()
+                nearest.iter().chain(callable).map(|name| name.len() + size_of::<Arc<str>>()).sum()
             }
             Self::Arguments { problems, correction } => {
                 let problem = |problem: &Problem| {
@@ -69,12 +70,29 @@ impl Detail {
                 };
                 // A correction that was kept is short; a JSON value takes a few times its text.
                 problems.iter().map(problem).sum::<usize>()
-                    + correction.as_ref().map_or(0, |c| 4 * c.arguments.to_string().len())
+                    + correction.as_ref().map_or(0, |c| 4 * written_bytes(&c.arguments))
             }
             Self::Credential(name) => name.len(),
             _ => 0,
         }
     }
+}
+
+/// How long a value is as JSON.
+fn written_bytes(value: &Value) -> usize {
+    struct Bytes(usize);
+    impl std::io::Write for Bytes {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut bytes = Bytes(0);
+    let _ = serde_json::to_writer(&mut bytes, value);
+    bytes.0
 }
 
 /// Why a tool cannot be used now. The model hears only that it cannot.

@@ -1,9 +1,11 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::FixedState;
 use tokio::time::Instant;
 
 use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats};
@@ -15,14 +17,44 @@ const RUNS: usize = 1024;
 /// The runs in which something failed. A call without a run belongs to one run without a name.
 #[derive(Default)]
 pub(super) struct Runs {
-    any: AtomicBool,
+    marks: Marks,
     known: Mutex<Known>,
+}
+
+/// Where a run in which something failed may be: a run without a mark needs no lock.
+struct Marks(Box<[AtomicU32]>);
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self((0..RUNS).map(|_| AtomicU32::new(0)).collect())
+    }
+}
+
+impl Marks {
+    fn of(&self, run: Option<&str>) -> &AtomicU32 {
+        let place = FixedState::default().hash_one(run);
+        &self.0[usize::try_from(place % RUNS as u64).unwrap_or_default()]
+    }
+
+    fn has(&self, run: Option<&str>) -> bool {
+        self.of(run).load(Ordering::Relaxed) > 0
+    }
+
+    fn add(&self, run: Option<&str>) {
+        self.of(run).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn remove(&self, run: Option<&str>) {
+        self.of(run).fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
 struct Known {
     /// Boxed, so that the table stays small when it grows.
     runs: HashMap<Option<Arc<str>>, Box<Run>>,
+    /// The runs by when they were last used: looking for the oldest would take longer than a call.
+    turns: BTreeMap<u64, Option<Arc<str>>>,
     turn: u64,
 }
 
@@ -40,7 +72,7 @@ impl Runs {
 
     /// Refuses a tool that is paused in the call's run.
     pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<(), Failure> {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.marks.has(call.run.as_deref()) {
             return Ok(());
         }
         let known = self.known();
@@ -58,7 +90,7 @@ impl Runs {
         rules: &RepeatRules,
         key: impl FnOnce() -> CallKey,
     ) -> Result<Option<CallKey>, Failure> {
-        if !self.any.load(Ordering::Relaxed) {
+        if !self.marks.has(call.run.as_deref()) {
             return Ok(None);
         }
         let mut known = self.known();
@@ -101,8 +133,7 @@ impl Runs {
             return failure;
         }
         let mut known = self.known();
-        let run = known.run(call);
-        self.any.store(true, Ordering::Relaxed);
+        let run = known.run(call, &self.marks);
         if pauses {
             run.paused.insert(call.tool.clone());
         }
@@ -127,8 +158,10 @@ impl Runs {
 
     pub(super) fn end(&self, run: Option<&str>) {
         let mut known = self.known();
-        known.runs.retain(|id, _| id.as_deref() != run);
-        self.any.store(!known.runs.is_empty(), Ordering::Relaxed);
+        if let Some(forgotten) = known.runs.remove(&run.map(Arc::from)) {
+            known.turns.remove(&forgotten.used);
+            self.marks.remove(run);
+        }
     }
 }
 
@@ -148,17 +181,27 @@ impl RunTerms<'_> {
 }
 
 impl Known {
-    fn run(&mut self, call: &Call) -> &mut Run {
+    fn run(&mut self, call: &Call, marks: &Marks) -> &mut Run {
         self.turn += 1;
-        if self.runs.len() >= RUNS && !self.runs.contains_key(&call.run) {
-            let oldest = self.runs.iter().min_by_key(|(_, run)| run.used).map(|(id, _)| id.clone());
-            if let Some(oldest) = oldest {
-                self.runs.remove(&oldest);
+        if let Some(run) = self.runs.get(&call.run) {
+            self.turns.remove(&run.used);
+        } else {
+            if self.runs.len() >= RUNS {
+                self.forget_oldest(marks);
             }
+            marks.add(call.run.as_deref());
         }
+        self.turns.insert(self.turn, call.run.clone());
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
         run
+    }
+
+    fn forget_oldest(&mut self, marks: &Marks) {
+        if let Some((_, oldest)) = self.turns.pop_first() {
+            self.runs.remove(&oldest);
+            marks.remove(oldest.as_deref());
+        }
     }
 }
 
@@ -177,4 +220,33 @@ fn is_a_repeat(kind: FailureKind) -> bool {
 /// Whether it tells against the tool for the rest of the run.
 fn is_of_the_tool(kind: FailureKind) -> bool {
     !matches!(kind, FailureKind::UnknownTool | FailureKind::Unavailable | FailureKind::RateLimited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RawArguments;
+
+    fn call(run: usize) -> Call {
+        Call::new("", "find", RawArguments::none()).in_run(run.to_string())
+    }
+
+    #[test]
+    fn the_run_unused_for_longest_is_forgotten_first() {
+        let runs = Runs::default();
+        let is_known = |run: usize| runs.known().runs.contains_key(&call(run).run);
+        for run in 0..RUNS {
+            runs.known().run(&call(run), &runs.marks);
+        }
+        runs.known().run(&call(0), &runs.marks);
+        runs.known().run(&call(RUNS), &runs.marks);
+        assert_eq!([0, 1, 2, RUNS].map(is_known), [true, false, true, true]);
+        runs.end(Some("0"));
+        runs.known().run(&call(RUNS + 1), &runs.marks);
+        assert_eq!([0, 2, RUNS + 1].map(is_known), [false, true, true]);
+        let known = runs.known();
+        assert_eq!((known.runs.len(), known.turns.len()), (RUNS, RUNS));
+        let marks = runs.marks.0.iter().map(|mark| mark.load(Ordering::Relaxed)).sum::<u32>();
+        assert_eq!(marks as usize, RUNS);
+    }
 }

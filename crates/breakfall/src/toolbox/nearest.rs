@@ -1,73 +1,90 @@
 //! Names that resemble the one the model wrote: for tools and for arguments alike.
+//!
+//! Resemblance is edit distance with case and separators aside (`readFile`, `read_file`), or
+//! being the namespace or the last part of a name (`github` and `search` for `github__search`).
+
+mod distance;
+mod letters;
+mod names;
+#[cfg(test)]
+mod reference;
+mod spelled;
 
 use std::cmp::Reverse;
 
-/// How much of a name counts, so that a hostile one costs no more than an honest one.
-const READ: usize = 64;
+use distance::Pattern;
+use letters::Letters;
+pub(crate) use names::Names;
+use spelled::Spelled;
 
-/// The names that resemble `wanted`, nearest first, ties by name; at most `limit`.
-///
-/// Resemblance is edit distance with case and separators aside (`readFile`, `read_file`), or
-/// being the namespace or the last part of a name (`github` and `search` for `github__search`).
+/// The score of names that are the same but for case and separators.
+const SAME: u32 = 1_000;
+
+/// The score of a name that has a part of the other's; worse than any by edits.
+const IS_PART: u32 = 500;
+
+/// The score of a name that stands within the other.
+const IS_WITHIN: u32 = 400;
+
+/// The score of names so many edits apart, the longer of so many letters; nothing where they
+/// differ in more than a third.
+fn by_edits(edits: usize, longer: usize) -> Option<u32> {
+    match edits {
+        0 => Some(SAME),
+        _ if edits * 3 > longer => None,
+        _ => Some(900 - u32::try_from(edits * 800 / longer).unwrap_or(800)),
+    }
+}
+
+/// The names that resemble `wanted`, nearest first, ties by name; at most `limit`. For a few
+/// names that are asked for once.
 pub(crate) fn nearest<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str>,
     limit: usize,
 ) -> Vec<&'a str> {
-    let wanted = Folded::new(wanted);
+    let letters = Letters::of(wanted);
+    let pattern = letters.as_ref().map(|letters| (letters, Pattern::new(letters.all())));
     let mut near: Vec<(Reverse<u32>, &str)> = names
-        .filter_map(|name| wanted.resemblance(name).map(|score| (Reverse(score), name)))
+        .filter_map(|name| {
+            let other = Letters::of(name).filter(Letters::is_plain);
+            let score = match (&pattern, &other) {
+                (Some((letters, pattern)), Some(other)) => resemblance(letters, pattern, other),
+                _ => Spelled::new(wanted).resemblance(name),
+            };
+            score.map(|score| (Reverse(score), name))
+        })
         .collect();
     near.sort_unstable();
     near.truncate(limit);
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// A name with case and separators aside, and its parts.
-struct Folded {
-    whole: String,
-    parts: Vec<String>,
-}
-
-impl Folded {
-    fn new(name: &str) -> Self {
-        let name: String = name.chars().take(READ).collect();
-        let parts = parts(&name).map(fold).filter(|part| !part.is_empty()).collect();
-        Self { whole: fold(&name), parts }
+fn resemblance(wanted: &Letters, pattern: &Pattern, other: &Letters) -> Option<u32> {
+    let (mine, its) = (wanted.all(), other.all());
+    if mine.is_empty() || its.is_empty() {
+        return None;
     }
-
-    /// Between 1 (barely) and 1,000 (the same but for case and separators).
-    fn resemblance(&self, name: &str) -> Option<u32> {
-        let name: &str = name.char_indices().nth(READ).map_or(name, |(end, _)| &name[..end]);
-        let whole = fold(name);
-        if whole.is_empty() || self.whole.is_empty() {
-            return None;
-        }
-        if whole == self.whole {
-            return Some(1_000);
-        }
-        let longer = whole.chars().count().max(self.whole.chars().count());
-        let distance = strsim::osa_distance(&self.whole, &whole);
-        let by_edits = (distance * 3 <= longer)
-            .then(|| 900 - u32::try_from(distance * 800 / longer).unwrap_or(800));
-        let by_part = parts(name)
-            .map(fold)
-            .any(|part| part == self.whole || self.parts.contains(&part) && part.len() > 2)
-            .then_some(500);
-        let by_inclusion = (self.whole.len() >= 3
-            && (whole.contains(&self.whole) || self.whole.contains(&whole) && whole.len() >= 3))
-            .then_some(400);
-        by_edits.max(by_part).max(by_inclusion)
+    let longer = mine.len().max(its.len());
+    let is_shorter = its.len() < mine.len();
+    // What the shorter one has and the longer lacks takes an edit each, as does each letter more.
+    let (long, short) = if is_shorter { (wanted, other) } else { (other, wanted) };
+    let (lacking, more) = (short.signature & !long.signature, longer - short.all().len());
+    if by_edits(more + lacking.count_ones() as usize, longer).is_some()
+        && let Some(score) = by_edits(pattern.distance(its), longer)
+    {
+        return Some(score);
     }
-}
-
-/// The parts of a namespaced name: `github__search`, `files.read`, `a/b`, `a:b`.
-fn parts(name: &str) -> impl Iterator<Item = &str> {
-    name.split("__").flat_map(|part| part.split(['.', '/', ':']))
-}
-
-fn fold(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let is_mine = |part: &[u8]| part.len() > 2 && wanted.parts().any(|(_, own)| own == part);
+    if !(wanted.is_one() && other.is_one())
+        && other.parts().any(|(_, part)| part == mine || is_mine(part))
+    {
+        return Some(IS_PART);
+    }
+    let (long, short) = (long.all(), short.all());
+    let is_within =
+        lacking == 0 && short.len() > 2 && long.windows(short.len()).any(|window| window == short);
+    is_within.then_some(IS_WITHIN)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The facts as JSON, for models and programs that read it better than prose.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -81,8 +83,9 @@ fn object(failure: &FailureReport) -> Value {
     }
     match &failure.detail {
         Detail::Names { nearest, callable, .. } => {
-            put("nearest", json!(nearest));
-            put("callable", json!(callable));
+            let listed = |names: &[Arc<str>]| names.iter().map(|name| json!(**name)).collect();
+            put("nearest", Value::Array(listed(nearest)));
+            put("callable", Value::Array(listed(callable)));
         }
         Detail::Arguments { problems, correction } => {
             put("problems", json!(problems));

@@ -15,6 +15,12 @@ const PROBLEMS: usize = 1_200;
 /// The largest correction that is worth its tokens.
 const CORRECTION: usize = 600;
 
+/// What is said where there is none.
+const PLAIN_CORRECTION: &str = "Correct the arguments and call it again.";
+
+/// How many bytes most answers take.
+const ROOM: usize = 512;
+
 /// A fact, then whose move it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
@@ -40,7 +46,11 @@ impl Voice for Plain {
             let _ =
                 write!(text, "\n`{}` was tried instead: {}.", substitute.tool, words(substitute));
         }
-        let _ = write!(text, "\n{} (ref {})", advice(failure), failure.reference);
+        text.push('\n');
+        push_advice(&mut text, failure);
+        for part in [" (ref ", failure.reference.as_str(), ")"] {
+            text.push_str(part);
+        }
         text
     }
 }
@@ -140,11 +150,20 @@ pub fn written(tools: &[&str]) -> String {
 }
 
 /// Whose move it is, in one sentence.
+fn push_advice(text: &mut String, failure: &FailureReport) {
+    match failure.advice {
+        Advice::CallAnExistingTool => push_callable(text, &failure.detail),
+        Advice::CorrectTheArguments => push_correction(text, &failure.detail),
+        _ => text.push_str(&advice(failure)),
+    }
+}
+
+/// Whose move it is, where no list belongs to it.
 fn advice(failure: &FailureReport) -> String {
     match failure.advice {
-        Advice::CallAnExistingTool => callable(&failure.detail),
+        Advice::CallAnExistingTool => "Call one of the tools you were given.".to_owned(),
+        Advice::CorrectTheArguments => PLAIN_CORRECTION.to_owned(),
         Advice::GoOnWithout => "Use another tool or go on without it.".to_owned(),
-        Advice::CorrectTheArguments => correction(&failure.detail),
         Advice::SendLess => "Send the whole call again, with shorter arguments.".to_owned(),
         Advice::LookFirst => {
             "Check the name, or find out what exists, before calling it again.".to_owned()
@@ -195,23 +214,30 @@ fn tell_a_person(failure: &FailureReport) -> String {
 }
 
 fn unknown(tool: &str, detail: &Detail) -> String {
-    match detail {
-        Detail::Names { nearest, .. } if !nearest.is_empty() => {
-            format!("`{tool}` is not a tool. Nearest: {}.", names(nearest))
-        }
-        _ => format!("`{tool}` is not a tool."),
+    let mut text = String::with_capacity(ROOM);
+    for part in ["`", tool, "` is not a tool."] {
+        text.push_str(part);
     }
+    if let Detail::Names { nearest, .. } = detail
+        && !nearest.is_empty()
+    {
+        text.push_str(" Nearest: ");
+        push_names(&mut text, nearest);
+    }
+    text
 }
 
-fn callable(detail: &Detail) -> String {
+fn push_callable(text: &mut String, detail: &Detail) {
     match detail {
         Detail::Names { callable, total, .. } if callable.len() == *total => {
-            format!("Call one of: {}.", names(callable))
+            text.push_str("Call one of: ");
+            push_names(text, callable);
         }
         Detail::Names { nearest, callable, total } if !nearest.is_empty() => {
-            format!("Call one of these, the nearest of {total} tools: {}.", names(callable))
+            let _ = write!(text, "Call one of these, the nearest of {total} tools: ");
+            push_names(text, callable);
         }
-        _ => "Call one of the tools you were given.".to_owned(),
+        _ => text.push_str("Call one of the tools you were given."),
     }
 }
 
@@ -222,56 +248,83 @@ fn arguments(tool: &str, detail: &Detail) -> String {
     if problems.is_empty() {
         return format!("`{tool}` did not accept its arguments.");
     }
-    let mut text = format!("`{tool}` did not accept its arguments:");
+    let mut text = String::with_capacity(2 * ROOM);
+    for part in ["`", tool, "` did not accept its arguments:"] {
+        text.push_str(part);
+    }
     for (told, problem) in problems.iter().enumerate() {
-        let line = line(problem);
-        if text.len() + line.len() > PROBLEMS {
+        let before = text.len();
+        text.push_str(BULLET);
+        push_line(&mut text, problem);
+        if text.len() - BULLET.len() > PROBLEMS {
+            text.truncate(before);
             let _ = write!(text, "\n- and {} more", problems.len() - told);
             break;
         }
-        let _ = write!(text, "\n- {line}");
     }
     text
 }
 
+/// What stands before each line of a list.
+const BULLET: &str = "\n- ";
+
 /// `` `filters[0].date`: expected a date like `2026-01-31`, got `"next tuesday"` ``
 pub(super) fn line(problem: &Problem) -> String {
-    let place = match problem.path.as_str() {
-        "" => "the arguments".to_owned(),
-        path => format!("`{path}`"),
-    };
-    if let Some(remark) = &problem.remark {
-        return format!("{place}: {remark}");
+    let mut line = String::new();
+    push_line(&mut line, problem);
+    line
+}
+
+fn push_line(to: &mut String, problem: &Problem) {
+    let mut say = |parts: &[&str]| parts.iter().for_each(|part| to.push_str(part));
+    let Problem { path, expected, remark, got, nearest } = problem;
+    match path.as_str() {
+        "" => say(&["the arguments"]),
+        path => say(&["`", path, "`"]),
     }
-    match (&problem.nearest, &problem.got) {
-        (Some(nearest), _) => format!("{place} is not an argument; nearest: `{nearest}`"),
-        (None, Some(got)) => format!("{place}: expected {}, got `{got}`", problem.expected),
-        (None, None) => format!("{place}: expected {}", problem.expected),
+    match (remark, nearest, got) {
+        (Some(remark), _, _) => say(&[": ", remark]),
+        (None, Some(nearest), _) => say(&[" is not an argument; nearest: `", nearest, "`"]),
+        (None, None, Some(got)) => say(&[": expected ", expected, ", got `", got, "`"]),
+        (None, None, None) => say(&[": expected ", expected]),
     }
 }
 
-fn correction(detail: &Detail) -> String {
-    let plain = "Correct the arguments and call it again.".to_owned();
-    let Detail::Arguments { correction: Some(Correction { arguments, made_up, .. }), .. } = detail
-    else {
-        return plain;
-    };
-    let call = arguments.to_string();
-    if call.len() > CORRECTION {
-        return plain;
+fn push_correction(text: &mut String, detail: &Detail) {
+    let before = text.len();
+    if let Detail::Arguments { correction: Some(Correction { arguments, made_up, .. }), .. } =
+        detail
+    {
+        let call = serde_json::to_string(arguments).unwrap_or_default();
+        if made_up.is_empty() {
+            for part in ["Call it again like this: `", &call, "`."] {
+                text.push_str(part);
+            }
+            if call.len() <= CORRECTION {
+                return;
+            }
+        } else {
+            let made_up_there = "`. Made up, put the real values there: ";
+            for part in ["Call it again in this shape: `", &call, made_up_there] {
+                text.push_str(part);
+            }
+            push_names(text, made_up);
+            if text.len() - before <= CORRECTION {
+                return;
+            }
+        }
     }
-    if made_up.is_empty() {
-        return format!("Call it again like this: `{call}`.");
-    }
-    let text = format!(
-        "Call it again in this shape: `{call}`. Made up, put the real values there: {}.",
-        names(made_up)
-    );
-    if text.len() <= CORRECTION { text } else { plain }
+    text.truncate(before);
+    text.push_str(PLAIN_CORRECTION);
 }
 
-fn names(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+/// The names, each in backticks, and a full stop.
+fn push_names(text: &mut String, names: &[impl AsRef<str>]) {
+    for (number, name) in names.iter().enumerate() {
+        text.push_str(if number == 0 { "`" } else { "`, `" });
+        text.push_str(name.as_ref());
+    }
+    text.push_str(if names.is_empty() { "." } else { "`." });
 }
 
 fn tries(attempts: u32) -> String {
