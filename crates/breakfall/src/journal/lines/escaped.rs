@@ -37,6 +37,7 @@ fn first_to_escape(bytes: &[u8]) -> Option<usize> {
     bytes[from..].iter().position(|byte| is_marked(*byte)).map(|at| from + at)
 }
 
+#[expect(clippy::needless_bitwise_bool, reason = "without branches it is done for many at once")]
 fn is_marked(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
