@@ -68,9 +68,9 @@ pub fn bad_arguments() -> Value {
     json!({ "query": 7, "limit": "ten", "order": "biggest", "page": 0, "colour": "red" })
 }
 
-/// An honest error of so many bytes.
-pub fn message(bytes: usize) -> String {
-    let line = "could not open the index of the project for reading: ";
+/// An honest error of so many bytes, which differs from call to call.
+pub fn message(number: u32, bytes: usize) -> String {
+    let line = format!("could not open index {number:08} of the project for reading: ");
     line.repeat(bytes / line.len() + 1)[..bytes].to_owned()
 }
 
@@ -93,8 +93,8 @@ fn pages() -> Value {
 /// All tools: one that succeeds, those that fail, and a hundred others.
 pub fn tools() -> Vec<Entry> {
     let fails = |name: &'static str, bytes: usize| {
-        function(name, "Fails.", move |_: Search| async move {
-            Err::<String, _>(std::io::Error::other(message(bytes)))
+        function(name, "Fails.", move |asked: Search| async move {
+            Err::<String, _>(std::io::Error::other(message(asked.limit, bytes)))
         })
     };
     let mut tools = vec![
@@ -103,12 +103,15 @@ pub fn tools() -> Vec<Entry> {
         }),
         fails("fails", 200),
         fails("fails_at_length", 4 << 10),
+        function("fails_alike", "Fails.", |_: Search| async {
+            Err::<String, _>(std::io::Error::other(message(7, 200)))
+        }),
         function("panics", "Panics.", |asked: Search| async move {
             assert!(asked.limit > 1_000, "the limit is {}", asked.limit);
             Ok::<_, Failure>(String::new())
         }),
     ];
-    tools.extend((0..96).map(|n| {
+    tools.extend((0..95).map(|n| {
         let spec = ToolSpec::new(format!("other_tool_{n}"), "Has pages.");
         spec.schema(pages()).effect(Effect::ReadOnly).tool(Pages)
     }));

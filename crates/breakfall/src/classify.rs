@@ -1,12 +1,14 @@
 //! An error of unknown origin becomes a kind, with what else can be read off it: the tool's own
 //! declaration first, then types, codes and structured bodies, then names, and text last.
 
+mod beginnings;
 mod believe;
 mod body;
 mod codes;
 mod decide;
 mod explain;
 mod keys;
+mod memory;
 mod names;
 mod pattern;
 mod phrases;
@@ -17,6 +19,7 @@ mod resource;
 mod segment;
 mod signals;
 mod silent;
+mod spelling;
 mod types;
 mod wait;
 mod words;
@@ -30,7 +33,9 @@ pub(crate) use silent::silent_output;
 pub use silent::{Silent, silent};
 pub(crate) use types::{by_type, causes, io_error_kind, short_type_name};
 
-use crate::{Failure, FailureKind, Provenance, Raised};
+use std::time::Duration;
+
+use crate::{Failure, FailureKind, MayPass, Provenance, Raised};
 
 /// Decides the kind of a failure that nobody declared. What a tool declared stands.
 pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
@@ -46,22 +51,38 @@ pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
         json_rpc_code: facts.json_rpc_code,
         ..Evidence::default()
     };
-    let mut reading = reader.read(&evidence);
-    if reading.kind == FailureKind::Execution {
-        reading = of_its_causes(failure, reader).unwrap_or(reading);
-    }
+    let told = reader
+        .recall(&evidence, |reading| {
+            (reading.kind != FailureKind::Execution).then(|| told(reading))
+        })
+        .or_else(|| of_its_causes(failure, reader))
+        .unwrap_or_else(|| reader.recall(&evidence, told));
     let facts = failure.facts_mut();
-    facts.kind = reading.kind;
-    facts.status = facts.status.or(reading.status);
-    facts.wait = facts.wait.or(reading.wait);
-    facts.may_pass = Some(reading.may_pass);
+    facts.kind = told.kind;
+    facts.status = facts.status.or(told.status);
+    facts.wait = facts.wait.or(told.wait);
+    facts.may_pass = Some(told.may_pass);
     if facts.resource.is_none() {
-        facts.resource = reading.resource;
+        facts.resource = told.resource;
     }
 }
 
+/// What a failure takes of a reading.
+struct Told {
+    kind: FailureKind,
+    status: Option<u16>,
+    wait: Option<Duration>,
+    may_pass: MayPass,
+    resource: Option<String>,
+}
+
+fn told(reading: &Reading) -> Told {
+    let Reading { kind, status, wait, may_pass, ref resource, .. } = *reading;
+    Told { kind, status, wait, may_pass, resource: resource.clone() }
+}
+
 /// What an exception says that was raised from another: the first of its causes that tells a kind.
-fn of_its_causes(failure: &Failure, reader: &Reader) -> Option<Reading> {
+fn of_its_causes(failure: &Failure, reader: &Reader) -> Option<Told> {
     causes(failure.source()?).skip(1).find_map(|cause| {
         let cause = cause.downcast_ref::<Raised>()?;
         let evidence = Evidence {
@@ -69,6 +90,8 @@ fn of_its_causes(failure: &Failure, reader: &Reader) -> Option<Reading> {
             type_name: Some(cause.type_name()),
             ..Evidence::default()
         };
-        Some(reader.read(&evidence)).filter(|reading| reading.kind != FailureKind::Execution)
+        reader.recall(&evidence, |reading| {
+            (reading.kind != FailureKind::Execution).then(|| told(reading))
+        })
     })
 }

@@ -7,7 +7,6 @@ mod runs;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub use batch::Batching;
 use batch::Stop;
@@ -74,24 +73,25 @@ impl Guard {
 
     async fn answer_until(&self, mut call: Call, stop: Option<Stop<'_>>) -> Reply {
         let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
+        let policy = self.policy(&call.tool);
         let mut record = self.journal.open(call, &raw, &self.redactor);
         let outcome = {
-            let mut run = pin!(self.run(raw, &mut record));
+            let mut run = pin!(self.run(raw, policy, &mut record));
             match stop {
                 None => Some(panics::ours(run.as_mut()).await),
                 Some(stop) => Box::pin(batch::until(stop, panics::ours(run.as_mut()))).await,
             }
         };
         let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
-        self.answer(outcome, record)
+        self.answer(outcome, policy, record)
     }
 
     /// Serves the call; where its tool cannot, a substitute may. What few calls need is boxed, here
     /// and below: every call is moved with room for all that it may ever wait for.
-    async fn run(&self, raw: Tamed, record: &mut OpenRecord<'_>) -> Outcome {
+    async fn run(&self, raw: Tamed, policy: &Policy, record: &mut OpenRecord<'_>) -> Outcome {
         match self.fallbacks.get(&record.call.tool) {
-            None => self.serve(raw, None, record).await,
-            Some(fallback) => Box::pin(self.run_or_substitute(fallback, raw, record)).await,
+            None => self.serve(raw, None, policy, record).await,
+            Some(fallback) => Box::pin(self.run_or_substitute(fallback, raw, policy, record)).await,
         }
     }
 
@@ -100,17 +100,19 @@ impl Guard {
         &self,
         fallback: &Fallback,
         raw: Tamed,
+        policy: &Policy,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
         let spare = raw.as_ref().ok().cloned();
-        let failure = match self.serve(raw, None, record).await {
+        let failure = match self.serve(raw, None, policy, record).await {
             Err(failure) if fallback.helps(&failure) => failure,
             outcome => return outcome,
         };
         let answer = match (&fallback.by, spare) {
             (By::Value(value), _) => Ok(Output::json(value.clone())),
             (By::Tool { name, mapping }, Some(raw)) => {
-                self.serve(tame(mapping.apply(raw.raw)), Some(name), record).await
+                let raw = tame(mapping.apply(raw.raw));
+                self.serve(raw, Some((name, self.policy(name))), policy, record).await
             }
             (By::Tool { .. }, None) => return Err(failure),
         };
@@ -124,17 +126,19 @@ impl Guard {
     async fn serve(
         &self,
         raw: Tamed,
-        substitute: Option<&str>,
+        substitute: Option<(&str, &Policy)>,
+        policy: &Policy,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
         let OpenRecord { call, trail, started, .. } = record;
-        let tool = substitute.unwrap_or(&call.tool);
+        // The time that the model waits is that of the tool it called.
+        let total_timeout = policy.total_timeout;
+        let (tool, policy) = substitute.unwrap_or((&call.tool, policy));
         let raw = raw?;
         let slot =
             self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw.raw)))?;
         trail.finds(slot.entry.spec.upstream.as_ref(), substitute.is_some());
         self.runs.admit(call, tool)?;
-        let policy = self.policy(tool);
         let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;
         let key = || CallKey::of(tool, arguments.value());
         trail.key = self.runs.refuse(call, &policy.repeats, key)?.or(trail.key);
@@ -145,15 +149,14 @@ impl Guard {
             reader: &self.reader,
             stragglers: &self.stragglers,
             began: *started,
-            deadline: started.checked_add(self.total_timeout(call, substitute, policy)),
+            deadline: started.checked_add(total_timeout),
             draw: &|| self.dice.throw(),
         };
         attempt(&slot, &arguments, call, &terms, trail).await.map_err(|f| f.of_call(key))
     }
 
     /// The one exit: remember, redact, speak, close.
-    fn answer(&self, outcome: Outcome, record: OpenRecord<'_>) -> Reply {
-        let policy = self.policy(&record.call.tool);
+    fn answer(&self, outcome: Outcome, policy: &Policy, record: OpenRecord<'_>) -> Reply {
         let terms = self.terms(&record.call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = RunTerms {
@@ -174,11 +177,6 @@ impl Guard {
     /// What holds for the calls of a tool, all that was said of it and of its upstream considered.
     pub fn policy(&self, tool: &str) -> &Policy {
         self.policies.of(tool, || self.toolbox.upstream_of(tool))
-    }
-
-    /// The time that the model waits: that of the tool it called.
-    fn total_timeout(&self, call: &Call, substitute: Option<&str>, own: &Policy) -> Duration {
-        if substitute.is_some() { self.policy(&call.tool).total_timeout } else { own.total_timeout }
     }
 
     fn upstream(&self, name: Option<&str>) -> &GateRules {
@@ -231,8 +229,9 @@ impl Guard {
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
     pub fn refuse(&self, mut call: Call, failure: Failure) -> Reply {
         let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
+        let policy = self.policy(&call.tool);
         let record = self.journal.open(call, &raw, &self.redactor);
-        self.answer(Err(failure), record)
+        self.answer(Err(failure), policy, record)
     }
 
     /// Attempts that did not stop when their time was up: how many still run, and how many came to

@@ -7,6 +7,7 @@ mod entropy;
 mod headers;
 mod keys;
 mod marks;
+mod memory;
 mod names;
 mod payload;
 mod places;
@@ -16,6 +17,7 @@ mod stream;
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use clean::is_hidden;
 pub use headers::secret_in_header;
@@ -60,7 +62,12 @@ pub struct Redactor {
     values: Vec<String>,
     rules: Vec<SecretRule>,
     own: Option<Arc<Shapes>>,
+    /// Tells redactors apart that look for other secrets; 0 for those that have none of their own.
+    number: u64,
 }
+
+/// How often a redactor was given something of its own to look for.
+static NUMBERED: AtomicU64 = AtomicU64::new(0);
 
 /// A secret found in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +104,12 @@ impl Redactor {
             self.values.push(inside.to_owned());
         }
         self.values.push(value);
+        self.renumber();
+    }
+
+    /// What was found clean before is looked at again.
+    fn renumber(&mut self) {
+        self.number = NUMBERED.fetch_add(1, Ordering::Relaxed) + 1;
     }
 
     /// Removes the value of an environment variable wherever it stands, if it is set.
@@ -119,6 +132,7 @@ impl Redactor {
         }
         let announced = self.rules.iter().map(SecretRule::announced);
         self.own = Some(Arc::new(Shapes::new(announced.collect::<Result<_, _>>()?, &[])));
+        self.renumber();
         Ok(())
     }
 
@@ -324,7 +338,7 @@ impl Redactor {
             );
             return format!("{head}…[of {} bytes]…{tail}", text.len());
         }
-        let text = match self.redact(&text) {
+        let text = match self.redact_again(&text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(redacted) => redacted,
         };

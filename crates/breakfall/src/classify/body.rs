@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::pattern::{Marked, Pattern};
 use crate::check::mend_value;
+use crate::stretch;
 
 /// What a body says.
 #[derive(Debug, Default)]
@@ -60,7 +61,8 @@ impl Body {
         }
         let mut from = 0;
         for nth in 0..STARTS {
-            let start = from + text[from..].find(['{', '['])?;
+            let opens = |byte: u8| (byte == b'{') | (byte == b'[');
+            let start = from + stretch::first(&text.as_bytes()[from..], opens)?;
             let mut found = Self { start, ..Self::default() };
             let value = if nth == 0 { read(text[start..].trim()) } else { strict(&text[start..]) };
             if let Some(value) = value {

@@ -18,7 +18,7 @@ use crate::{Disposition, FailureKind, MayPass};
 
 /// Rules of phrases that tell little by themselves, and how likely another kind must be before it
 /// is believed against each; measured on errors that neither the rules nor the words had seen.
-const VAGUE: &[(&str, f32)] = &[
+pub(super) const VAGUE: &[(&str, f32)] = &[
     ("text.value", 0.4),
     ("text.validation", 0.35),
     ("text.not-running", 0.35),
@@ -82,7 +82,7 @@ impl Verdict {
     }
 
     fn guessed(guess: words::Guess) -> Self {
-        Self::new(guess.kind, "text.words", guess.words)
+        Self::new(guess.kind, "text.words", guess.loudest())
     }
 }
 

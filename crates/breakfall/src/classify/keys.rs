@@ -9,7 +9,7 @@ pub(super) type Keys = HashSet<u64, BuildHasherDefault<Same>>;
 /// What is known of words.
 pub(super) type ByKey<T> = HashMap<u64, T, BuildHasherDefault<Same>>;
 
-const PRIME: u64 = 0x0100_0000_01b3;
+pub(super) const PRIME: u64 = 0x0100_0000_01b3;
 
 /// FNV-1a of a place and a word in lower case.
 pub(super) fn key(place: &str, word: &str) -> u64 {

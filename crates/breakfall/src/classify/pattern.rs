@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 
 use super::{body, reports, resource, segment, signals, wait};
 use crate::expression::{ascii, first_group};
+use crate::keywords::Keywords;
 
 /// Every hint of every pattern, in order, for one scan.
 static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -22,9 +22,7 @@ static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     hints
 });
 
-static SCAN: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasickBuilder::new().kind(Some(AhoCorasickKind::DFA)).build(HINTS.iter()).ok()
-});
+static SCAN: LazyLock<Keywords> = LazyLock::new(|| Keywords::new(HINTS.iter().copied(), false));
 
 /// How many words of marks there are: one bit for each hint.
 const MARKS: usize = 5;
@@ -41,15 +39,7 @@ pub(super) struct Marked<'t> {
 impl<'t> Marked<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let mut marks = [0; MARKS];
-        match &*SCAN {
-            Some(scan) => {
-                for hit in scan.find_overlapping_iter(text) {
-                    let index = hit.pattern().as_usize();
-                    marks[index / 64] |= 1 << (index % 64);
-                }
-            }
-            None => marks = [u64::MAX; MARKS],
-        }
+        SCAN.each(text, |hint, _, _| marks[hint / 64 % MARKS] |= 1 << (hint % 64));
         Self { text, marks }
     }
 

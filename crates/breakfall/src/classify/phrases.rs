@@ -4,11 +4,11 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use serde::Deserialize;
 
+use super::beginnings::{Beginnings, is_wordy};
 use super::quotes::Quotes;
-use crate::{Error, FailureKind};
+use crate::{Error, FailureKind, stretch};
 
 /// How far behind the beginning of a phrase its end may stand.
 const GAP: usize = 120;
@@ -34,9 +34,7 @@ pub struct PhraseRule {
 pub(super) struct Phrases {
     rules: Vec<(FailureKind, String)>,
     all: Vec<Phrase>,
-    beginnings: Option<AhoCorasick>,
-    /// What must follow some beginnings: looked for once in a text, not once for each of them.
-    endings: Option<AhoCorasick>,
+    beginnings: Beginnings,
     /// Whether a phrase ends in the clause in which it begins: `tool x: y not found` tells
     /// nothing of a tool. What a user writes holds as it is written.
     one_clause: bool,
@@ -44,8 +42,8 @@ pub(super) struct Phrases {
 
 struct Phrase {
     rule: usize,
-    /// Which ending must follow on the same line.
-    then: Option<usize>,
+    /// What must follow on the same line, in lower case.
+    then: Option<Box<str>>,
 }
 
 /// Phrases that stand in a text: the rule of each, and where.
@@ -77,39 +75,22 @@ pub(super) static BUILT_IN: LazyLock<Phrases> = LazyLock::new(|| {
 
 impl Phrases {
     fn new(rows: impl Iterator<Item = (FailureKind, String, Vec<String>)>) -> Self {
-        let (mut rules, mut phrases, mut beginnings) = (Vec::new(), Vec::new(), Vec::new());
-        let mut endings: Vec<String> = Vec::new();
-        for (kind, rule, words) in rows {
-            for phrase in words {
+        let (mut rules, mut all, mut beginnings) = (Vec::new(), Vec::new(), Vec::new());
+        for (kind, rule, phrases) in rows {
+            for phrase in phrases {
                 let (begin, then) = match phrase.split_once('…') {
                     Some((begin, then)) => {
-                        let then = then.to_ascii_lowercase();
-                        let known = endings.iter().position(|known| *known == then);
-                        let index = known.unwrap_or_else(|| {
-                            endings.push(then);
-                            endings.len() - 1
-                        });
-                        (begin.to_owned(), Some(index))
+                        (begin.to_owned(), Some(then.to_ascii_lowercase().into_boxed_str()))
                     }
                     None => (phrase, None),
                 };
-                phrases.push(Phrase { rule: rules.len(), then });
+                all.push(Phrase { rule: rules.len(), then });
                 beginnings.push(begin);
             }
             rules.push((kind, rule));
         }
-        let scan = |words: &[String], kind: Option<AhoCorasickKind>| {
-            AhoCorasickBuilder::new()
-                .kind(kind)
-                .ascii_case_insensitive(true)
-                .match_kind(MatchKind::Standard)
-                .build(words)
-                .ok()
-        };
-        // There are few endings, and the fastest machine for them is small.
-        let beginnings = scan(&beginnings, None);
-        let endings = scan(&endings, Some(AhoCorasickKind::DFA));
-        Self { rules, all: phrases, beginnings, endings, one_clause: false }
+        let beginnings = Beginnings::new(beginnings.iter().map(String::as_str));
+        Self { rules, all, beginnings, one_clause: false }
     }
 
     /// The user's own rules.
@@ -155,52 +136,48 @@ impl Phrases {
         joined(of_kind.map(|(_, words)| words.clone()).collect())
     }
 
-    /// Every phrase that stands in a text.
+    /// Every phrase that stands in a text, in the order in which their beginnings end; of those
+    /// that end in the same place, the longest first.
     pub(super) fn spoken(&self, text: &str) -> Spoken {
-        Spoken(self.hits(text).take(SPOKEN).collect())
+        let mut spoken: Vec<(usize, usize, usize, Range<usize>)> = Vec::with_capacity(16);
+        self.beginnings.each(text, |same, at| {
+            if !stands_alone(text, at.start, at.end) || is_condition(text, at.end) {
+                return;
+            }
+            for (_, nth) in same {
+                let phrase = &self.all[*nth];
+                let end = match &phrase.then {
+                    None => Some(at.end),
+                    Some(then) => self.follows(text, at.end, then),
+                };
+                if let Some(end) = end {
+                    spoken.push((at.end, *nth, phrase.rule, at.start..end));
+                }
+            }
+        });
+        spoken.sort_unstable_by_key(|(begun, nth, _, words)| (*begun, words.start, *nth));
+        Spoken(spoken.into_iter().take(SPOKEN).map(|(_, _, rule, words)| (rule, words)).collect())
     }
 
     /// Where an ending ends, when it stands near enough on the same line.
-    fn follows(
-        &self,
-        text: &str,
-        from: usize,
-        then: usize,
-        endings: &[(usize, Range<usize>)],
-    ) -> Option<usize> {
-        // They come in order of their ends.
-        let behind = endings.partition_point(|(_, at)| at.end <= from);
-        let near = endings[behind..].iter().take_while(|(_, at)| at.end <= from + GAP);
-        let (_, at) = near.into_iter().find(|(which, at)| *which == then && at.start >= from)?;
-        let gap = text.get(from..at.start)?;
-        let crosses = gap.contains('\n') || self.one_clause && gap.contains(": ");
-        (!crosses).then_some(at.end)
-    }
-
-    fn endings_in(&self, text: &str) -> Vec<(usize, Range<usize>)> {
-        let all = self.endings.iter().flat_map(|endings| endings.find_overlapping_iter(text));
-        all.take(SPOKEN).map(|hit| (hit.pattern().as_usize(), hit.range())).collect()
-    }
-
-    /// Every phrase that stands in a text, with its rule.
-    fn hits<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
-        let all =
-            self.beginnings.iter().flat_map(move |phrases| phrases.find_overlapping_iter(text));
-        let mut endings: Option<Vec<(usize, Range<usize>)>> = None;
-        all.filter_map(move |hit| {
-            let phrase = &self.all[hit.pattern().as_usize()];
-            if !stands_alone(text, hit.start(), hit.end()) || is_condition(text, hit.end()) {
-                return None;
+    fn follows(&self, text: &str, from: usize, then: &str) -> Option<usize> {
+        let near = &text.as_bytes()[from..text.len().min(from + GAP)];
+        let Some(first) = then.as_bytes().first() else { return Some(from) };
+        let (lower, upper) = (*first, first.to_ascii_uppercase());
+        let last = near.len().checked_sub(then.len())?;
+        let mut start = 0;
+        loop {
+            let may = |byte: u8| (byte == lower) | (byte == upper);
+            start += stretch::first(near.get(start..=last)?, may)?;
+            if near[start..start + then.len()].eq_ignore_ascii_case(then.as_bytes()) {
+                break;
             }
-            let end = match &phrase.then {
-                None => hit.end(),
-                Some(then) => {
-                    let endings = endings.get_or_insert_with(|| self.endings_in(text));
-                    self.follows(text, hit.end(), *then, endings)?
-                }
-            };
-            Some((phrase.rule, hit.start()..end))
-        })
+            start += 1;
+        }
+        let gap = &near[..start];
+        let crosses =
+            gap.contains(&b'\n') || self.one_clause && gap.windows(2).any(|two| two == b": ");
+        (!crosses).then_some(from + start + then.len())
     }
 }
 
@@ -235,12 +212,12 @@ fn is_condition(text: &str, end: usize) -> bool {
 /// Whether a phrase is neither a part of a word nor of a path.
 fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
-    let wordy = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let wordy = |byte: Option<&u8>| byte.copied().is_some_and(is_wordy);
     // A plural is the same word.
     let end =
         if bytes.get(end) == Some(&b's') && !wordy(bytes.get(end + 1)) { end + 1 } else { end };
     let first_wordy = wordy(bytes.get(start));
-    let last_wordy = wordy(bytes.get(end - 1));
+    let last_wordy = wordy(end.checked_sub(1).and_then(|last| bytes.get(last)));
     if first_wordy && start > 0 && wordy(bytes.get(start - 1))
         || last_wordy && wordy(bytes.get(end))
     {
@@ -264,4 +241,79 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
         && tail.first() == Some(&b'.')
         && tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
     !(path_before && (glued(head) || head.len() > 1) || path_behind || file)
+}
+
+#[cfg(test)]
+mod tests {
+    use aho_corasick::AhoCorasick;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// Every phrase of the table, with a word between its parts.
+    fn table() -> Vec<String> {
+        let lines = include_str!("strerror.tsv").lines().chain(include_str!("phrases.tsv").lines());
+        let phrases = lines.filter(|line| !line.starts_with('#')).filter_map(|line| {
+            Some(line.split('\t').nth(2)?.split('|').map(|phrase| phrase.replace('…', " x ")))
+        });
+        phrases.flatten().collect()
+    }
+
+    /// Every phrase that stands in a text, looked for in every place.
+    fn slowly(phrases: &Phrases, beginnings: &[String], text: &str) -> Vec<(usize, Range<usize>)> {
+        let scan = AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings).unwrap();
+        let hits = scan.find_overlapping_iter(text).filter_map(|hit| {
+            let phrase = &phrases.all[hit.pattern().as_usize()];
+            if !stands_alone(text, hit.start(), hit.end()) || is_condition(text, hit.end()) {
+                return None;
+            }
+            let end = match &phrase.then {
+                None => hit.end(),
+                Some(then) => {
+                    let near = &text[hit.end()..text.floor_char_boundary(hit.end() + GAP)];
+                    let at = near.to_ascii_lowercase().find(&**then)?;
+                    let crosses = near[..at].contains('\n') || near[..at].contains(": ");
+                    (!crosses).then_some(hit.end() + at + then.len())?
+                }
+            };
+            Some((phrase.rule, hit.start()..end))
+        });
+        hits.take(SPOKEN).collect()
+    }
+
+    fn beginnings() -> Vec<String> {
+        let lines = include_str!("strerror.tsv").lines().chain(include_str!("phrases.tsv").lines());
+        let phrases = lines.filter(|line| !line.starts_with('#')).filter_map(|line| {
+            let begin = |phrase: &str| phrase.split('…').next().unwrap_or_default().to_owned();
+            Some(line.split('\t').nth(2)?.split('|').map(begin).collect::<Vec<_>>())
+        });
+        phrases.flatten().collect()
+    }
+
+    #[test]
+    fn every_phrase_of_the_table_is_found_where_a_word_begins() {
+        let beginnings = beginnings();
+        assert_eq!(beginnings.len(), BUILT_IN.all.len());
+        for phrase in table() {
+            let text = format!("{phrase} of {}", phrase.to_uppercase());
+            assert_eq!(BUILT_IN.spoken(&text).0, slowly(&BUILT_IN, &beginnings, &text), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn phrases_are_found_as_if_every_place_were_looked_at(
+            parts in prop::collection::vec(
+                (select(table()), select(vec![" ", "", "\n", ": ", "/", "-", "s ", ". ", "_", "é", "\""])),
+                1..12,
+            ),
+            upper: bool,
+        ) {
+            let text: String = parts.iter().flat_map(|(phrase, between)| [&**phrase, between]).collect();
+            let text = if upper { text.to_ascii_uppercase() } else { text };
+            prop_assert_eq!(BUILT_IN.spoken(&text).0, slowly(&BUILT_IN, &beginnings(), &text));
+        }
+    }
 }

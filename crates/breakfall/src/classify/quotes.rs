@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::stretch;
+
 /// The longest quotation.
 const LONGEST: usize = 240;
 
@@ -14,11 +16,7 @@ impl Quotes {
     pub(super) fn of(text: &str) -> Self {
         let mut quotes = Vec::new();
         let mut at = 0;
-        while let Some(found) =
-            text[at..].find(['"', '\'', '`', '‘', '“', '„', '«', '「', '[', '<'])
-        {
-            let open = at + found;
-            let Some(mark) = text[open..].chars().next() else { break };
+        while let Some((open, mark)) = opening(text, at) {
             let inside = open + mark.len_utf8();
             at = inside;
             // An apostrophe stands behind a letter; Python's bytes are quoted behind a lone `b`.
@@ -63,6 +61,21 @@ impl Quotes {
                 && quote.len() * 5 < text.trim().len() * 4
         })
     }
+}
+
+/// The next mark that may open a quotation.
+fn opening(text: &str, mut at: usize) -> Option<(usize, char)> {
+    const MARKS: [u8; 5] = [b'"', b'\'', b'`', b'[', b'<'];
+    let may_open = |byte: u8| MARKS.iter().fold(byte > 0xc1, |is, mark| is | (byte == *mark));
+    while let Some(behind) = stretch::first(&text.as_bytes()[at..], may_open) {
+        at += behind;
+        let mark = text[at..].chars().next()?;
+        if "\"'`‘“„«「[<".contains(mark) {
+            return Some((at, mark));
+        }
+        at += mark.len_utf8();
+    }
+    None
 }
 
 fn closing(text: &str, from: usize, mark: char) -> Option<usize> {

@@ -1,5 +1,6 @@
 //! An error becomes a reading: taken apart, its kind decided, its resource and its wait found.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::body::Body;
@@ -9,8 +10,8 @@ use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
 use super::segment::{Segment, bounded};
 use super::signals::status_in;
-use super::words::Words;
-use super::{resource, wait};
+use super::spelling::Words;
+use super::{memory, resource, wait};
 use crate::{Error, FailureKind, MayPass};
 
 /// What is known of an error that nobody declared.
@@ -51,7 +52,12 @@ pub struct Reading {
 #[derive(Default)]
 pub struct Reader {
     own: Option<Phrases>,
+    /// Tells readers with rules of their own apart; 0 for those without.
+    number: u64,
 }
+
+/// How many readers have rules of their own.
+static NUMBERED: AtomicU64 = AtomicU64::new(0);
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -62,13 +68,21 @@ impl std::fmt::Debug for Reader {
 impl Reader {
     /// A reader with rules of the user's own.
     pub fn with_rules(rules: &[PhraseRule]) -> Result<Self, Error> {
-        let own = if rules.is_empty() { None } else { Some(Phrases::of_user(rules)?) };
-        Ok(Self { own })
+        if rules.is_empty() {
+            return Ok(Self::default());
+        }
+        let number = NUMBERED.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(Self { own: Some(Phrases::of_user(rules)?), number })
     }
 
     /// Reads an error.
     pub fn read(&self, evidence: &Evidence) -> Reading {
         Self::taken_apart(evidence, |material, text| self.reading(material, text))
+    }
+
+    /// What an error comes to, which is not read again where it was read last.
+    pub(super) fn recall<T>(&self, evidence: &Evidence, tell: impl Fn(&Reading) -> T) -> T {
+        memory::recall(self.number, evidence, || self.read(evidence), tell)
     }
 
     /// What the weights of a resource's signs are learned from: its candidates, each with its

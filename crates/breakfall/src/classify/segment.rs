@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::names;
 use super::pattern::{Literal, Marked};
+use crate::stretch;
 
 /// How much of a text is read, half of it from each end.
 const READ: usize = 24 << 10;
@@ -12,14 +13,21 @@ const READ: usize = 24 << 10;
 /// How many lines are asked what they call themselves.
 const LINES: usize = 400;
 
+/// What is read of a text: all of it, or its head and its tail.
+pub(super) fn ends(text: &str) -> (&str, Option<&str>) {
+    if text.len() <= READ {
+        return (text, None);
+    }
+    let head = text.floor_char_boundary(READ / 2);
+    let tail = text.ceil_char_boundary(text.len() - READ / 2);
+    (&text[..head], Some(&text[tail..]))
+}
+
 /// The text in bounds, head and tail.
 pub(super) fn bounded(text: &str) -> Cow<'_, str> {
-    let text = if text.len() > READ {
-        let head = text.floor_char_boundary(READ / 2);
-        let tail = text.ceil_char_boundary(text.len() - READ / 2);
-        Cow::Owned(format!("{}\n{}", &text[..head], &text[tail..]))
-    } else {
-        Cow::Borrowed(text)
+    let text = match ends(text) {
+        (whole, None) => Cow::Borrowed(whole),
+        (head, Some(tail)) => Cow::Owned(format!("{head}\n{tail}")),
     };
     let text = if text.contains('\u{1b}') { Cow::Owned(without_escapes(&text)) } else { text };
     match without_asides(&text) {
@@ -201,7 +209,7 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
 
 /// Where the first colon with a space behind it stands.
 fn colon(text: &str) -> Option<usize> {
-    text.as_bytes().windows(2).position(|pair| pair == b": ")
+    stretch::first_pair(text.as_bytes(), *b": ")
 }
 
 #[cfg(test)]

@@ -150,29 +150,60 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
+/// How a text opens that is an error.
+const OPENINGS: &[&str] = &[
+    "Error:",
+    "ERROR:",
+    "error:",
+    "Error executing",
+    "Error calling",
+    "Error invoking",
+    "Error while",
+    "Error during",
+    "Fatal error:",
+    "fatal: ",
+    "FATAL:",
+    "Exception:",
+    "Failed to ",
+    "Traceback (most recent call last)",
+    "Unhandled exception",
+];
+
+/// Whether a byte is the first of an opening, or of a document.
+const OPENS: [bool; 256] = {
+    let mut opens = [false; 256];
+    opens[b'<' as usize] = true;
+    let mut nth = 0;
+    while nth < OPENINGS.len() {
+        opens[OPENINGS[nth].as_bytes()[0] as usize] = true;
+        nth += 1;
+    }
+    opens
+};
+
+/// Whether a text may open as an error does: with the letters of an opening, as a document, or
+/// with a name before a colon. Most texts do not, and their first word tells it.
+fn may_open(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let Some(first) = bytes.first() else { return false };
+    let opening = |opening: &&str| bytes.get(..2) == opening.as_bytes().get(..2);
+    if OPENS[usize::from(*first)] && (*first == b'<' || OPENINGS.iter().any(opening)) {
+        return true;
+    }
+    let name = bytes.iter().position(|byte| matches!(byte, b':' | b' ' | b'(' | b'\n'));
+    name.is_some_and(|end| bytes[end] == b':' && bytes.get(end + 1) == Some(&b' '))
+}
+
 /// A text that opens as an error does, and is about nothing else.
 fn in_prose(text: &str) -> Option<String> {
-    let lines = text.lines().count();
+    if may_open(text) { opened(text) } else { None }
+}
+
+fn opened(text: &str) -> Option<String> {
+    let lines = || text.lines().count();
     let first = text.lines().next()?.trim();
-    let opens = [
-        "Error:",
-        "ERROR:",
-        "error:",
-        "Error executing",
-        "Error calling",
-        "Error invoking",
-        "Error while",
-        "Error during",
-        "Fatal error:",
-        "fatal: ",
-        "FATAL:",
-        "Exception:",
-        "Failed to ",
-        "Traceback (most recent call last)",
-        "Unhandled exception",
-    ];
-    if let Some(opening) = opens.iter().find(|opening| first.starts_with(**opening)) {
-        return (lines <= 60).then(|| format!("it opens with `{}`", opening.trim()));
+    if let Some(opening) = OPENINGS.iter().find(|opening| first.starts_with(**opening)) {
+        return (lines() <= 60).then(|| format!("it opens with `{}`", opening.trim()));
     }
     // `Error fetching x: …`
     let mut words = first.split(' ');
@@ -190,6 +221,28 @@ fn in_prose(text: &str) -> Option<String> {
     if xml {
         return Some("it is an error document".to_owned());
     }
-    (named && lines <= 40 && (name.ends_with("Error") || name.ends_with("Exception")))
+    (named && lines() <= 40 && (name.ends_with("Error") || name.ends_with("Exception")))
         .then(|| format!("it opens with `{name}:`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_cannot_open_as_an_error_does_is_none(
+            nth in 0..OPENINGS.len(),
+            cut in 0..12_usize,
+            more in "(Error|KeyError|a\\.b\\.KeyError|<Error>|<\\?xml|x)?[:( \\n]{0,2}[a-z: \\n]{0,12}",
+        ) {
+            let opening = &OPENINGS[nth][..cut.min(OPENINGS[nth].len())];
+            for text in [format!("{opening}{more}"), more.clone(), format!("{opening}ing {more}")] {
+                let text = text.trim();
+                prop_assert!(may_open(text) || opened(text).is_none(), "{:?}", text);
+            }
+        }
+    }
 }

@@ -4,14 +4,11 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::keys::{ByKey, key, pair};
-use super::quotes::Quotes;
+use super::keys::{key, pair};
+use super::spelling::{Feature, Words};
 use crate::{Disposition, FailureKind};
 
 const KINDS: usize = FailureKind::ALL.len();
-
-/// How much of a text is read at each end.
-const READ: usize = 800;
 
 /// How many words of a text must be known; the name of its type does not count.
 const KNOWN: usize = 4;
@@ -24,16 +21,31 @@ const CLEARLY: f32 = 0.45;
 const LIKELY: f32 = 0.12;
 const LIKELY_FATAL: f32 = 0.3;
 
+/// Every measure that a likelihood is held against, here and where a rule is vague.
+const THRESHOLDS: &[f32] = &[CLEARLY, LIKELY, LIKELY_FATAL, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8];
+
+/// How near two numbers must be for the order of a sum to matter between them.
+const DOUBT: f32 = 0.001;
+
+/// For how many words and pairs there is room.
+const WORDS: usize = 1 << 14;
+
+/// In how many places they are looked for.
+const PLACES: usize = 2 * WORDS;
+
 struct Table {
-    /// Where the weights of a word or of a pair of words stand.
-    words: ByKey<Range<usize>>,
+    /// Every word and pair of words, with where its weights stand.
+    words: Vec<(u64, Range<usize>)>,
+    /// One behind their number, by the hash of their key.
+    places: Vec<u32>,
     weights: Vec<(usize, f32)>,
     /// How likely each kind is before a word is read.
     before: [f32; KINDS],
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table { words: ByKey::default(), weights: Vec::new(), before: [0.0; KINDS] };
+    let (words, weights) = (Vec::new(), Vec::new());
+    let mut table = Table { words, places: vec![0; PLACES], weights, before: [0.0; KINDS] };
     let lines = include_str!("words.tsv").lines().filter(|line| !line.starts_with('#'));
     for line in lines {
         let Some((word, weights)) = line.split_once('\t') else { continue };
@@ -51,188 +63,188 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             Some((one, other)) => pair(key("", one), key("", other)),
             None => key("", word),
         };
-        table.words.insert(key, start..table.weights.len());
+        table.insert(key, start..table.weights.len());
     }
     table
 });
 
+impl Table {
+    fn place(key: u64) -> usize {
+        // The highest bits of a product depend on all the others.
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize
+    }
+
+    fn insert(&mut self, key: u64, weights: Range<usize>) {
+        if let Some(known) = self.find(key) {
+            self.words[known].1 = weights;
+            return;
+        }
+        let mut place = Self::place(key);
+        while self.places[place] != 0 {
+            place = (place + 1) % PLACES;
+        }
+        self.words.push((key, weights));
+        self.places[place] = u32::try_from(self.words.len()).unwrap_or(0);
+    }
+
+    /// The number of a word or a pair, if it is known.
+    fn find(&self, key: u64) -> Option<usize> {
+        let mut place = Self::place(key);
+        loop {
+            let nth = (*self.places.get(place)?).checked_sub(1)? as usize;
+            if self.words.get(nth)?.0 == key {
+                return Some(nth);
+            }
+            place = (place + 1) % PLACES;
+        }
+    }
+
+    fn weights(&self, nth: usize) -> &[(usize, f32)] {
+        &self.weights[self.words[nth].1.clone()]
+    }
+
+    /// The kind that words speak for, how likely that is, and whether it is as likely in whatever
+    /// order they are added up.
+    fn scores(&self, known: &[Known]) -> (usize, f32, bool) {
+        #[expect(clippy::cast_precision_loss, reason = "hundreds of words")]
+        let share = (known.len() as f32).sqrt().recip();
+        let mut scores = self.before;
+        for (kind, weight) in known.iter().flat_map(|known| self.weights(known.nth)) {
+            scores[*kind] += weight * share;
+        }
+        let most = scores.iter().copied().fold(f32::MIN, f32::max);
+        let all: f32 = scores.iter().map(|score| (score - most).exp()).sum();
+        let mut best = 0;
+        let mut near = 0;
+        for (kind, score) in scores.iter().enumerate() {
+            if score.total_cmp(&scores[best]).is_ge() {
+                best = kind;
+            }
+            near += usize::from(most - score < DOUBT);
+        }
+        let likely = all.recip();
+        let doubtful = THRESHOLDS.iter().any(|threshold| (likely - threshold).abs() < DOUBT);
+        (best, likely, near == 1 && !doubtful)
+    }
+}
+
 /// What the words of an error speak for.
-pub(super) struct Guess {
+pub(super) struct Guess<'t> {
     pub(super) kind: FailureKind,
     /// How likely that is.
     pub(super) likely: f32,
-    /// The words that speak loudest.
-    pub(super) words: String,
+    best: usize,
+    known: Vec<Known>,
+    words: Words<'t>,
+}
+
+/// A word or a pair of words that is known: the first of its kind in the text.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Its number in the table.
+    nth: usize,
+    feature: Feature,
 }
 
 /// The kind that the words of an error speak for, if they speak for any.
-pub(super) fn guess(text: &str, type_name: Option<&str>) -> Option<Guess> {
+pub(super) fn guess<'t>(text: &'t str, type_name: Option<&'t str>) -> Option<Guess<'t>> {
     let table = &*TABLE;
     let words = Words::of(text, type_name);
-    let mut known: Vec<(u64, Feature)> = words.features().collect();
-    known.retain(|(key, _)| table.words.contains_key(key));
-    known.sort_by_key(|(key, _)| *key);
-    known.dedup_by_key(|(key, _)| *key);
-    let named = words.named.first().map_or(usize::MAX, |first| first.start);
-    let told = known.iter().filter(|(_, (_, word))| word.start < named).count();
+    let mut seen = [0_u64; WORDS / 64];
+    let mut known: Vec<Known> = Vec::with_capacity(2 * words.said.len());
+    let mut told = 0;
+    words.features(|key, feature, of_type| {
+        let Some(nth) = table.find(key) else { return };
+        let (word, bit) = (nth / 64 % seen.len(), 1 << (nth % 64));
+        if seen[word] & bit == 0 {
+            seen[word] |= bit;
+            told += usize::from(!of_type);
+            known.push(Known { nth, feature });
+        }
+    });
     if told < KNOWN_AT_LEAST {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "hundreds of words")]
-    let share = (known.len() as f32).sqrt().recip();
-    let weights = |key: &u64| &table.weights[table.words[key].clone()];
-    let mut scores = table.before;
-    for (kind, weight) in known.iter().flat_map(|(key, _)| weights(key)) {
-        scores[*kind] += weight * share;
+    let (mut best, mut likely, sure) = table.scores(&known);
+    if !sure {
+        // The sum of many depends on their order, by very little: here it may matter.
+        known.sort_unstable_by_key(|known| table.words[known.nth].0);
+        (best, likely, _) = table.scores(&known);
     }
-    let most = scores.iter().copied().fold(f32::MIN, f32::max);
-    let all: f32 = scores.iter().map(|score| (score - most).exp()).sum();
-    let best = (0..KINDS).max_by(|one, other| scores[*one].total_cmp(&scores[*other]))?;
-    let (kind, likely) = (FailureKind::ALL[best], all.recip());
+    let kind = FailureKind::ALL[best];
     let fatal = kind.disposition() == Disposition::Fatal;
     let enough = match (told < KNOWN, fatal) {
         (true, _) => CLEARLY,
         (false, true) => LIKELY_FATAL,
         (false, false) => LIKELY,
     };
-    if likely < enough {
-        return None;
-    }
-    let speaks = |key: &u64| {
-        weights(key).iter().find(|(of, _)| *of == best).map_or(0.0, |(_, weight)| *weight)
-    };
-    known.sort_by(|one, other| speaks(&other.0).total_cmp(&speaks(&one.0)));
-    let mut loudest: Vec<String> = Vec::with_capacity(3);
-    for (_, feature) in &known {
-        let word = words.spell(feature);
-        if loudest.len() < 3 && !loudest.contains(&word) {
-            loudest.push(word);
-        }
-    }
-    Some(Guess { kind, likely, words: loudest.join(", ") })
+    (likely >= enough).then_some(Guess { kind, likely, best, known, words })
 }
 
-/// The words of an error in lower case, without quotations, paths and numbers.
-pub(super) struct Words {
-    all: String,
-    said: Vec<Range<usize>>,
-    /// The words of the type's name.
-    named: Vec<Range<usize>>,
-}
-
-/// A word, or two that follow each other.
-type Feature = (Option<usize>, Range<usize>);
-
-impl Words {
-    pub(super) fn of(text: &str, type_name: Option<&str>) -> Self {
-        let mut words =
-            Self { all: String::with_capacity(text.len()), said: Vec::new(), named: Vec::new() };
-        let (head, tail) = if text.len() > 2 * READ {
-            let (head, tail) =
-                (text.floor_char_boundary(READ), text.ceil_char_boundary(text.len() - READ));
-            (&text[..head], &text[tail..])
-        } else {
-            (text, "")
+impl Guess<'_> {
+    /// The words that speak loudest.
+    pub(super) fn loudest(mut self) -> String {
+        let table = &*TABLE;
+        let speaks = |nth: usize| {
+            let mut weights = table.weights(nth).iter();
+            weights.find(|(of, _)| *of == self.best).map_or(0.0, |(_, weight)| *weight)
         };
-        for part in [head, tail] {
-            let mut plain = String::with_capacity(part.len());
-            let mut at = 0;
-            for quote in &Quotes::of(part).0 {
-                plain.push_str(&part[at..quote.start]);
-                at = quote.end;
-            }
-            plain.push_str(&part[at..]);
-            let said = if plain.trim().len() > 20 { plain.as_str() } else { part };
-            for token in said.split_whitespace().filter(|token| !token.contains(['/', '\\'])) {
-                split(token, &mut words.all, &mut words.said);
-            }
-        }
-        if let Some(name) = type_name {
-            split(name, &mut words.all, &mut words.named);
-        }
-        words
-    }
-
-    /// Every word and every pair of neighbours; the words of the type's name also as such.
-    fn features(&self) -> impl Iterator<Item = (u64, Feature)> {
-        let key_of = |word: &Range<usize>| key("", &self.all[word.clone()]);
-        let mut before: Option<(usize, u64)> = None;
-        let said = self.said.iter().flat_map(move |word| {
-            let own = key_of(word);
-            let last = before.replace((word.start, own));
-            let two = last.map(|(start, last)| (pair(last, own), (Some(start), word.clone())));
-            [Some((own, (None, word.clone()))), two]
+        self.known.sort_unstable_by(|one, other| {
+            let louder = speaks(other.nth).total_cmp(&speaks(one.nth));
+            louder.then_with(|| table.words[one.nth].0.cmp(&table.words[other.nth].0))
         });
-        let of_type = key("", "type");
-        let named = self.named.iter().flat_map(move |word| {
-            let own = key_of(word);
-            let name = (None, word.clone());
-            [Some((own, name.clone())), Some((pair(of_type, own), name))]
-        });
-        said.chain(named).flatten()
-    }
-
-    fn spell(&self, (first, word): &Feature) -> String {
-        let start = first.unwrap_or(word.start);
-        self.all[start..word.end].trim_end().to_owned()
-    }
-
-    /// The same spelled out, as the table has them.
-    pub(super) fn spelled(&self) -> Vec<String> {
-        let mut all: Vec<String> =
-            self.features().map(|(_, feature)| self.spell(&feature)).collect();
-        all.extend(self.named.iter().map(|word| format!("type {}", &self.all[word.clone()])));
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-}
-
-/// `connectTimeoutMS` as `connect`, `timeout`, `ms`.
-fn split(token: &str, all: &mut String, words: &mut Vec<Range<usize>>) {
-    let mut start = all.len();
-    let mut before = ' ';
-    let mut close = |all: &mut String, start: &mut usize| {
-        if all.len() > *start {
-            words.push(*start..all.len());
-            all.push(' ');
+        let mut loudest: Vec<String> = Vec::with_capacity(3);
+        for known in &self.known {
+            if loudest.len() == 3 {
+                break;
+            }
+            let word = self.words.spell(known.feature);
+            if !loudest.contains(&word) {
+                loudest.push(word);
+            }
         }
-        *start = all.len();
-    };
-    for c in token.chars() {
-        let letter = c.is_ascii_alphabetic()
-            || c == '\'' && before.is_ascii_alphabetic()
-            || !c.is_ascii() && c.is_alphabetic();
-        let turns = c.is_ascii_uppercase()
-            && (before.is_ascii_lowercase() || before.is_ascii_digit())
-            || c.is_ascii() != before.is_ascii();
-        if !letter || turns {
-            close(all, &mut start);
-        }
-        if letter {
-            all.push(c.to_ascii_lowercase());
-        }
-        before = c;
+        loudest.join(", ")
     }
-    close(all, &mut start);
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
+    use crate::classify::decide::VAGUE;
+
+    fn table() -> Vec<&'static str> {
+        let lines = include_str!("words.tsv").lines().skip(2);
+        lines.filter_map(|line| line.split('\t').next()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sure_is_so_in_whatever_order(
+            words in prop::collection::vec(select(table()), 2..60),
+            type_name in prop::option::of(select(vec!["KeyError", "TimeoutError", "Foo"])),
+        ) {
+            let text = words.join(" ");
+            let words = Words::of(&text, type_name);
+            let mut known = Vec::new();
+            words.features(|key, feature, _| {
+                known.extend(TABLE.find(key).map(|nth| Known { nth, feature }));
+            });
+            let (best, likely, sure) = TABLE.scores(&known);
+            known.sort_by_key(|known| TABLE.words[known.nth].0);
+            let (same, as_likely, _) = TABLE.scores(&known);
+            let above = |likely: f32| THRESHOLDS.iter().filter(|least| likely > **least).count();
+            prop_assert!(!sure || best == same && above(likely) == above(as_likely));
+        }
+    }
 
     #[test]
-    fn words_are_taken_without_names_and_numbers() {
-        let found = Words::of(
-            "Can't open 'secret name' in /a/b.c at connectTimeoutMS=30: 错误",
-            Some("FooError"),
-        )
-        .spelled();
-        for word in
-            ["can't", "open", "connect", "timeout", "ms", "错误", "type foo", "open in", "error"]
-        {
-            assert!(found.iter().any(|known| known == word), "{word}: {found:?}");
+    fn the_table_has_room_and_every_measure_is_listed() {
+        assert!(TABLE.words.len() < WORDS, "{}", TABLE.words.len());
+        for (rule, measure) in VAGUE {
+            assert!(THRESHOLDS.contains(measure), "{rule}");
         }
-        assert!(!found.iter().any(|known| known.contains("secret") || known == "b"), "{found:?}");
     }
 }

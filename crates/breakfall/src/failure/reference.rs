@@ -77,28 +77,50 @@ impl Hash {
     /// Every word, with those that differ from call to call taken for one another: a word with
     /// a digit or a slash in it, and whatever stands between quotes.
     fn normalised(&mut self, message: &str) {
-        let mut quote = None;
-        for word in message.split_ascii_whitespace().scan(0, |read, word| {
-            *read += word.len() + 1;
-            (*read <= READ).then_some(word)
-        }) {
-            let bytes = word.as_bytes();
-            let last = bytes.len() - 1;
-            let closes = |mark: u8| bytes[usize::from(last > 0)..].contains(&mark);
-            match quote {
-                Some(mark) if bytes.contains(&mark) => quote = None,
-                Some(_) => {}
-                None if matches!(bytes[0], b'"' | b'\'' | b'`') => {
-                    self.all("\"\" ");
-                    if last == 0 || !closes(bytes[0]) {
-                        quote = Some(bytes[0]);
+        let mut bytes = message.as_bytes().iter();
+        let (mut read, mut quote) = (0, None);
+        loop {
+            let rest = bytes.as_slice();
+            // Hashed on the way, in case that the word counts as it stands.
+            let (mut hash, mut kept, mut varies) = (Self(self.0), self.0, false);
+            let mut end = rest.len();
+            while let Some(&byte) = bytes.next() {
+                match CLASSES[usize::from(byte)] {
+                    Class::Plain => {
+                        hash.byte(byte);
+                        kept = hash.0;
+                    }
+                    Class::Stop => hash.byte(byte),
+                    Class::Varying => varies = true,
+                    Class::Space => {
+                        end = rest.len() - bytes.len() - 1;
+                        break;
                     }
                 }
-                None if word.bytes().any(|b| b.is_ascii_digit() || b == b'/' || b == b'\\') => {
-                    self.all("# ");
+            }
+            let word = &rest[..end];
+            let Some((first, inside)) = word.split_first() else {
+                if bytes.as_slice().is_empty() {
+                    return;
                 }
+                continue;
+            };
+            read += word.len() + 1;
+            if read > READ {
+                return;
+            }
+            match quote {
+                Some(mark) if word.contains(&mark) => quote = None,
+                Some(_) => {}
+                None if matches!(first, b'"' | b'\'' | b'`') => {
+                    self.all("\"\" ");
+                    if !inside.contains(first) {
+                        quote = Some(*first);
+                    }
+                }
+                None if varies => self.all("# "),
                 None => {
-                    self.all(word.trim_end_matches([':', ',', '.', ';']));
+                    self.0 = kept;
                     self.byte(b' ');
                 }
             }
@@ -110,6 +132,33 @@ impl Hash {
         self.0 ^ (self.0 >> 32)
     }
 }
+
+/// What a byte means within a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Plain,
+    /// It parts words.
+    Space,
+    /// At the end of a word it belongs to the sentence.
+    Stop,
+    /// A word that holds it differs from call to call.
+    Varying,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Plain; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0c => Class::Space,
+            b':' | b',' | b'.' | b';' => Class::Stop,
+            b'0'..=b'9' | b'/' | b'\\' => Class::Varying,
+            _ => Class::Plain,
+        };
+        byte += 1;
+    }
+    classes
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -52,6 +52,8 @@ impl Marks {
 struct Known {
     /// Boxed, so that the table stays small when it grows.
     runs: HashMap<Option<Arc<str>>, Box<Run>>,
+    /// The runs by when they were last used: looking for the oldest would take longer than a call.
+    turns: BTreeMap<u64, Option<Arc<str>>>,
     turn: u64,
 }
 
@@ -155,9 +157,8 @@ impl Runs {
 
     pub(super) fn end(&self, run: Option<&str>) {
         let mut known = self.known();
-        let before = known.runs.len();
-        known.runs.retain(|id, _| id.as_deref() != run);
-        if known.runs.len() < before {
+        if let Some(forgotten) = known.runs.remove(&run.map(Arc::from)) {
+            known.turns.remove(&forgotten.used);
             self.marks.remove(run);
         }
     }
@@ -181,20 +182,22 @@ impl RunTerms<'_> {
 impl Known {
     fn run(&mut self, call: &Call, marks: &Marks) -> &mut Run {
         self.turn += 1;
-        if !self.runs.contains_key(&call.run) {
+        if let Some(run) = self.runs.get(&call.run) {
+            self.turns.remove(&run.used);
+        } else {
             if self.runs.len() >= RUNS {
                 self.forget_oldest(marks);
             }
             marks.add(call.run.as_deref());
         }
+        self.turns.insert(self.turn, call.run.clone());
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
         run
     }
 
     fn forget_oldest(&mut self, marks: &Marks) {
-        let oldest = self.runs.iter().min_by_key(|(_, run)| run.used).map(|(id, _)| id.clone());
-        if let Some(oldest) = oldest {
+        if let Some((_, oldest)) = self.turns.pop_first() {
             self.runs.remove(&oldest);
             marks.remove(oldest.as_deref());
         }
@@ -216,4 +219,33 @@ fn is_a_repeat(kind: FailureKind) -> bool {
 /// Whether it tells against the tool for the rest of the run.
 fn is_of_the_tool(kind: FailureKind) -> bool {
     !matches!(kind, FailureKind::UnknownTool | FailureKind::Unavailable | FailureKind::RateLimited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RawArguments;
+
+    fn call(run: usize) -> Call {
+        Call::new("", "find", RawArguments::none()).in_run(run.to_string())
+    }
+
+    #[test]
+    fn the_run_unused_for_longest_is_forgotten_first() {
+        let runs = Runs::default();
+        let is_known = |run: usize| runs.known().runs.contains_key(&call(run).run);
+        for run in 0..RUNS {
+            runs.known().run(&call(run), &runs.marks);
+        }
+        runs.known().run(&call(0), &runs.marks);
+        runs.known().run(&call(RUNS), &runs.marks);
+        assert_eq!([0, 1, 2, RUNS].map(is_known), [true, false, true, true]);
+        runs.end(Some("0"));
+        runs.known().run(&call(RUNS + 1), &runs.marks);
+        assert_eq!([0, 2, RUNS + 1].map(is_known), [false, true, true]);
+        let known = runs.known();
+        assert_eq!((known.runs.len(), known.turns.len()), (RUNS, RUNS));
+        let marks = runs.marks.0.iter().map(|mark| mark.load(Ordering::Relaxed)).sum::<u32>();
+        assert_eq!(marks as usize, RUNS);
+    }
 }

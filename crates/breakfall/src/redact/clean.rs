@@ -1,5 +1,7 @@
 //! Text that stands inside one of our sentences stays inside its quotes and on its line.
 
+use crate::stretch;
+
 /// The text on one line, without what ends a quote or moves a cursor.
 pub(super) fn one_line(text: String) -> String {
     if !text.contains(unfit) {
@@ -21,8 +23,7 @@ fn unfit(c: char) -> bool {
 /// The text as a model and a terminal may read it: without escape sequences, control characters,
 /// and characters that cannot be seen or turn the text around. With how many were removed.
 pub(super) fn readable(text: String) -> (String, usize) {
-    let plain = |byte: u8| matches!(byte, 0x20..=0x7e | b'\n' | b'\t');
-    if text.bytes().all(plain) || !text.contains(invisible) {
+    if is_plain(&text) || !text.contains(invisible) {
         return (text, 0);
     }
     let mut out = String::with_capacity(text.len());
@@ -37,6 +38,12 @@ pub(super) fn readable(text: String) -> (String, usize) {
     }
     out.push_str(rest);
     (out, removed)
+}
+
+/// Whether a text holds nothing but what can be seen in ASCII: by far the most do.
+fn is_plain(text: &str) -> bool {
+    let plain = |byte: u8| matches!(byte, 0x20..=0x7e) | (byte == b'\n') | (byte == b'\t');
+    stretch::all(text.as_bytes(), plain)
 }
 
 /// How many bytes the sequence or character at the beginning takes.

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use crate::keywords::Keywords;
+
 /// Words that a secret's name ends with, in lower case; separators in a name do not count.
 const NAMES: &[&str] = &[
     "password",
@@ -174,6 +176,9 @@ const HARMLESS: &[&str] = &[
 static HARMLESS_SCAN: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(HARMLESS).ok());
 
+static SUSPICIOUS_SCAN: LazyLock<Keywords> =
+    LazyLock::new(|| Keywords::new(SUSPICIOUS.iter().copied(), false));
+
 /// Whether what stands under this name is a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let folded = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
@@ -182,20 +187,27 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 
 /// What a secret under this name is called; nothing where the name alone does not tell.
 pub(super) fn label(name: &str) -> Option<&'static str> {
-    let known = NAMES
-        .iter()
-        .filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
+    // Most names end with another letter than any of these.
+    let last = name.as_bytes().last()?;
+    let known = NAMES.iter().filter(|known| {
+        known.as_bytes().last() == Some(last)
+            && name.ends_with(**known)
+            && (known.len() > 3 || name == **known)
+    });
     let known = known.max_by_key(|known| known.len()).copied();
     known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
 }
 
 /// Whether a name, folded and as it stands, may be a secret's.
 pub(super) fn is_suspicious(name: &str, raw: &str) -> bool {
-    SUSPICIOUS.iter().any(|word| match *word {
-        // It begins a word; it also stands in the middle of many.
-        "api" => ["api", "Api", "API"].iter().any(|api| raw.contains(api)),
-        word => name.contains(word),
-    })
+    let (mut found, mut api) = (false, false);
+    SUSPICIOUS_SCAN.each(name, |word, _, _| {
+        let is_api = SUSPICIOUS[word] == "api";
+        api |= is_api;
+        found |= !is_api;
+    });
+    // It begins a word; it also stands in the middle of many.
+    found || api && ["api", "Api", "API"].iter().any(|api| raw.contains(api))
 }
 
 /// Whether a folded name holds what makes it harmless.

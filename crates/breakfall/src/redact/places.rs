@@ -80,18 +80,16 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
     if !behind.iter().any(|byte| matches!(byte, b'=' | b':' | b',' | b'|')) {
         return None;
     }
-    let name: String = text
-        .get(at - start..end)?
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
-    let name = name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
     if bytes[..at - start].last().is_some_and(|byte| matches!(byte, b'/' | b'\\' | b':')) {
         // The name of a file, or a part of a longer name.
         return None;
     }
-    let raw = &text[at - start..end];
+    let raw = text.get(at - start..end)?;
+    let mut name = String::with_capacity(raw.len());
+    for byte in raw.bytes().filter(u8::is_ascii_alphanumeric) {
+        name.push(char::from(byte.to_ascii_lowercase()));
+    }
+    name.truncate(name.trim_end_matches(|c: char| c.is_ascii_digit()).len());
     let label = label(&name);
     if label.is_some() {
         return Some(Name { folded: name, label, end });

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::Terms;
+use super::{Terms, memory};
 use crate::failure::{Facts, Standing};
 use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenance, Reference};
 
@@ -141,7 +141,7 @@ impl FailureReport {
                 may_have_taken_effect,
                 times,
             }),
-            reference: Reference::of(kind, &tool, &message),
+            reference: memory::reference(kind, &tool, &message),
             error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
             tool,
             kind,

@@ -2,7 +2,6 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 use serde::Deserialize;
@@ -12,6 +11,7 @@ use super::entropy::{entropy, is_mask, is_placeholder};
 use super::places;
 use crate::Error;
 use crate::expression::{ascii, first_group, group};
+use crate::keywords::Keywords;
 
 /// How far before a keyword a shape may begin.
 const BEFORE: usize = 160;
@@ -71,7 +71,7 @@ pub(super) struct Shape {
 /// Shapes behind one scan for their keywords.
 pub(super) struct Shapes {
     all: Vec<Shape>,
-    keywords: Option<AhoCorasick>,
+    keywords: Keywords,
     /// For each keyword, the shapes that it may announce.
     announced: Vec<Vec<u16>>,
     /// How many keywords are the shapes' own; the others follow.
@@ -220,14 +220,8 @@ impl Shapes {
         let own = keywords.len();
         by_keyword.resize_with(keywords.len() + others.len(), Vec::new);
         keywords.extend(others.iter().map(|&word| word.to_owned()));
-        let automaton = AhoCorasickBuilder::new()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&keywords);
-        // The keywords are few and short; were they ever too many, nothing would be found, and
-        // the tests would say so.
-        Self { all: shapes, keywords: automaton.ok(), announced: by_keyword, own }
+        let keywords = Keywords::new(keywords.iter().map(String::as_str), true);
+        Self { all: shapes, keywords, announced: by_keyword, own }
     }
 
     /// Every secret of these shapes in a text. What else the scan finds is handed on: which of
@@ -240,32 +234,31 @@ impl Shapes {
     ) {
         // Where each shape was last looked for, so that no place is looked at twice.
         let mut looked: Vec<(u16, usize)> = Vec::new();
-        let hits = self.keywords.iter().flat_map(|keywords| keywords.find_overlapping_iter(text));
-        for hit in hits {
-            if let Some(nth) = hit.pattern().as_usize().checked_sub(self.own) {
-                other(nth, hit.start());
+        self.keywords.each(text, |keyword, start, end| {
+            if let Some(nth) = keyword.checked_sub(self.own) {
+                other(nth, start);
             }
-            for &index in &self.announced[hit.pattern().as_usize()] {
+            for &index in &self.announced[keyword] {
                 let shape = &self.all[usize::from(index)];
-                if shape.named.is_some() && !assigns(text, hit.end()) {
+                if shape.named.is_some() && !assigns(text, end) {
                     continue;
                 }
                 let before = shape.named.unwrap_or(BEFORE);
                 let from = match looked.iter_mut().find(|(known, _)| *known == index) {
-                    Some((_, until)) if hit.start() < *until => continue,
+                    Some((_, until)) if start < *until => continue,
                     Some((_, until)) => {
-                        let from = (*until).max(hit.start().saturating_sub(before));
-                        *until = window_end(text, hit.end());
+                        let from = (*until).max(start.saturating_sub(before));
+                        *until = window_end(text, end);
                         from
                     }
                     None => {
-                        looked.push((index, window_end(text, hit.end())));
-                        hit.start().saturating_sub(before)
+                        looked.push((index, window_end(text, end)));
+                        start.saturating_sub(before)
                     }
                 };
-                shape.find(text, from, window_end(text, hit.end()), found);
+                shape.find(text, from, window_end(text, end), found);
             }
-        }
+        });
     }
 }
 
