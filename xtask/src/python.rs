@@ -42,8 +42,7 @@ pub(crate) fn bench(options: &[&str]) -> Result<(), Failed> {
     let folder = servers::python_peers()?;
     install(&folder, &["--release"])?;
     let figures = target().join("bench");
-    std::fs::create_dir_all(&figures)
-        .map_err(|error| format!("{}: {error}", figures.display()))?;
+    std::fs::create_dir_all(&figures).map_err(|error| format!("{}: {error}", figures.display()))?;
     run(
         "bench",
         Command::new(folder.join("bin/python"))
