@@ -252,19 +252,18 @@ mod tests {
     use super::*;
 
     /// Every phrase of the table, with a word between its parts.
-    fn table() -> Vec<String> {
+    static TABLE: LazyLock<Vec<String>> = LazyLock::new(|| {
         let lines = include_str!("strerror.tsv").lines().chain(include_str!("phrases.tsv").lines());
         let phrases = lines.filter(|line| !line.starts_with('#')).filter_map(|line| {
             Some(line.split('\t').nth(2)?.split('|').map(|phrase| phrase.replace('…', " x ")))
         });
         phrases.flatten().collect()
-    }
+    });
 
     /// Every phrase that stands in a text, looked for in every place.
-    fn slowly(phrases: &Phrases, beginnings: &[String], text: &str) -> Vec<(usize, Range<usize>)> {
-        let scan = AhoCorasick::builder().ascii_case_insensitive(true).build(beginnings).unwrap();
-        let hits = scan.find_overlapping_iter(text).filter_map(|hit| {
-            let phrase = &phrases.all[hit.pattern().as_usize()];
+    fn slowly(text: &str) -> Vec<(usize, Range<usize>)> {
+        let hits = EVERYWHERE.find_overlapping_iter(text).filter_map(|hit| {
+            let phrase = &BUILT_IN.all[hit.pattern().as_usize()];
             if !stands_alone(text, hit.start(), hit.end()) || is_condition(text, hit.end()) {
                 return None;
             }
@@ -282,22 +281,21 @@ mod tests {
         hits.take(SPOKEN).collect()
     }
 
-    fn beginnings() -> Vec<String> {
+    static EVERYWHERE: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let lines = include_str!("strerror.tsv").lines().chain(include_str!("phrases.tsv").lines());
         let phrases = lines.filter(|line| !line.starts_with('#')).filter_map(|line| {
-            let begin = |phrase: &str| phrase.split('…').next().unwrap_or_default().to_owned();
-            Some(line.split('\t').nth(2)?.split('|').map(begin).collect::<Vec<_>>())
+            let begin = |phrase: &'static str| phrase.split('…').next().unwrap_or_default();
+            Some(line.split('\t').nth(2)?.split('|').map(begin))
         });
-        phrases.flatten().collect()
-    }
+        AhoCorasick::builder().ascii_case_insensitive(true).build(phrases.flatten()).unwrap()
+    });
 
     #[test]
     fn every_phrase_of_the_table_is_found_where_a_word_begins() {
-        let beginnings = beginnings();
-        assert_eq!(beginnings.len(), BUILT_IN.all.len());
-        for phrase in table() {
+        assert_eq!(EVERYWHERE.patterns_len(), BUILT_IN.all.len());
+        for phrase in TABLE.iter() {
             let text = format!("{phrase} of {}", phrase.to_uppercase());
-            assert_eq!(BUILT_IN.spoken(&text).0, slowly(&BUILT_IN, &beginnings, &text), "{text}");
+            assert_eq!(BUILT_IN.spoken(&text).0, slowly(&text), "{text}");
         }
     }
 
@@ -306,14 +304,14 @@ mod tests {
         #[test]
         fn phrases_are_found_as_if_every_place_were_looked_at(
             parts in prop::collection::vec(
-                (select(table()), select(vec![" ", "", "\n", ": ", "/", "-", "s ", ". ", "_", "é", "\""])),
+                (select(TABLE.as_slice()), select(vec![" ", "", "\n", ": ", "/", "-", "s ", ". ", "_", "é", "\""])),
                 1..12,
             ),
             upper: bool,
         ) {
             let text: String = parts.iter().flat_map(|(phrase, between)| [&**phrase, between]).collect();
             let text = if upper { text.to_ascii_uppercase() } else { text };
-            prop_assert_eq!(BUILT_IN.spoken(&text).0, slowly(&BUILT_IN, &beginnings(), &text));
+            prop_assert_eq!(BUILT_IN.spoken(&text).0, slowly(&text));
         }
     }
 }

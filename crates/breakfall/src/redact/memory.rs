@@ -7,11 +7,15 @@ use std::cell::RefCell;
 use super::Redactor;
 use crate::{FailureKind, Reference};
 
-/// How many texts are kept.
-const KEPT: usize = 64;
+/// How many short texts are kept, and how long they are.
+const SHORTS: usize = 64;
+const SHORT_BYTES: usize = 256;
 
-/// The longest that is kept.
-const LONGEST: usize = 8 << 10;
+/// How many longer ones, and the longest that is kept.
+const LONGS: usize = 16;
+const LONG_BYTES: usize = 8 << 10;
+
+const KEPT: usize = SHORTS + LONGS;
 
 thread_local! {
     static CLEAN: RefCell<Vec<(u64, Box<str>)>> =
@@ -46,7 +50,7 @@ pub(super) fn reference(kind: FailureKind, tool: &str, message: &str) -> Referen
         return reference;
     }
     let reference = Reference::of(kind, tool, message);
-    if message.len() <= LONGEST {
+    if message.len() <= LONG_BYTES {
         let _ = REFERRED.try_with(|referred| {
             if let Some(known) = referred.borrow_mut().get_mut(slot) {
                 let (tool, message) = (tool.into(), message.into());
@@ -60,7 +64,7 @@ pub(super) fn reference(kind: FailureKind, tool: &str, message: &str) -> Referen
 impl Redactor {
     /// [`Redactor::redact`], which does not look again at what it found clean last.
     pub(super) fn redact_again<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if text.len() > LONGEST {
+        if text.len() > LONG_BYTES {
             return self.redact(text);
         }
         let slot = slot(text);
@@ -96,7 +100,8 @@ fn slot(text: &str) -> usize {
     let hash = places.iter().fold(bytes.len() as u64, |hash, from| {
         (hash ^ letters(*from)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
     });
-    usize::try_from(hash % KEPT as u64).unwrap_or(0)
+    let (first, many) = if bytes.len() <= SHORT_BYTES { (0, SHORTS) } else { (SHORTS, LONGS) };
+    first + usize::try_from(hash % many as u64).unwrap_or(0)
 }
 
 #[cfg(test)]
