@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What the guard costs: the same echo tool direct, behind a pump of bytes, behind the guard and behind
+"""What the guard costs: the same tool direct, behind a pump of bytes, behind the guard and behind
 its peers. All are up all the time and take turns, so that what else the machine does hits all alike.
+Then what the program costs by itself: its start, its size, its memory, one more server.
 
     e2e/bench.py [options] -- /path/to/breakfall
 """
@@ -11,151 +12,77 @@ import os
 import platform
 import shlex
 import shutil
-import statistics
+import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "bench"))
 
 import processes
-from clients import Client, Http, Pipe
+import program
+from clients import Http, Pipe, ended
 from conformance import Process, free_port
 from servers import NODE, TOOLS
+from ways import Way, memory, more, print_table, ratio, take_turns
 from wire import command_line
 
 HERE = Path(__file__).resolve().parent
-PYTHON = f"{TOOLS}/venv/bin/python"
+VENV = f"{TOOLS}/venv/bin"
+PYTHON = f"{VENV}/python"
 EVERYTHING = [f"{NODE}/mcp-server-everything"]
 ECHO = [PYTHON, f"{HERE}/bench/echo.py"]
+SMALL = [sys.executable, f"{HERE}/bench/small.py"]
 FASTMCP = [PYTHON, f"{HERE}/bench/fastmcp_proxy.py"]
-MCP_PROXY = f"{TOOLS}/rust/bin/mcp-proxy"
+MCP_PROXY = f"{TOOLS}/venv-proxy/bin/mcp-proxy"
+SUPERGATEWAY = f"{TOOLS}/npm-proxy/node_modules/.bin/supergateway"
 
-PARTS = ["node", "python", "http-node", "http-python", "front", "memory"]
+ECHOES = {"wanted": "echo", "arguments": {"message": "hello"}}
+
+# Servers on standard input and output: how they are started, and what is called.
+STDIO = {
+    "node": ("server-everything, Node", EVERYTHING, ECHOES),
+    "files": (
+        "server-filesystem, Node",
+        [f"{NODE}/mcp-server-filesystem", tempfile.gettempdir()],
+        {"wanted": "list_allowed_directories", "arguments": {}},
+    ),
+    "python": ("echo with the Python SDK", ECHO, ECHOES),
+    "fastmcp": ("echo with FastMCP", [PYTHON, f"{HERE}/bench/fastmcp_echo.py"], ECHOES),
+    "time": (
+        "mcp-server-time, Python",
+        [f"{VENV}/mcp-server-time"],
+        {"wanted": "get_current_time", "arguments": {"timezone": "Etc/UTC"}},
+    ),
+    "small": ("echo of 40 lines, Python", SMALL, ECHOES),
+}
+
+PARTS = [*STDIO, "http-node", "http-python", "front", "memory", "upstreams", "start"]
+PEERS = ["pump", "fastmcp", "mcp-proxy", "supergateway"]
 SERVERS = 8
-
-# After how many seconds the turn of a slow way ends, with fewer calls.
-LONGEST_TURN = 2.0
+UPSTREAMS = [1, 2, 5, 10, 20, 50]
 
 # The targets, by what they bound.
-P50_ON_STDIO = 1.3
+P50_ON_STDIO = 1.2
 CPU_ON_STDIO = 0.1
 MEMORY = 30.0
-
-
-@dataclass
-class Way:
-    """One way to the tool, and what was measured on it. `roots` are the processes that it needs,
-    with all below them."""
-
-    title: str
-    client: Client
-    roots: list[int]
-    server: str
-    seconds: list[list[float]] = field(default_factory=list)
-    cpu: list[float] = field(default_factory=list)
-    between: list[float] = field(default_factory=list)
-
-    def spent(self):
-        """CPU seconds of all processes, and of those that are not the server."""
-        all_of_it = between = 0.0
-        for root in self.roots:
-            for pid in [root, *(pid for pid, _ in processes.below(root))]:
-                seconds = processor(pid)
-                all_of_it += seconds
-                if self.server not in processes.arguments(pid)[:2]:
-                    between += seconds
-        return all_of_it, between
-
-    def turn(self, calls):
-        self.client.begin()
-        self.client.echo()
-        before = self.spent()
-        took = []
-        while len(took) < calls and sum(took) < LONGEST_TURN:
-            took.append(self.client.echo())
-        after = self.spent()
-        self.seconds.append(took)
-        self.cpu.append((after[0] - before[0]) / len(took) * 1000)
-        self.between.append((after[1] - before[1]) / len(took) * 1000)
-
-    def forget(self):
-        for measured in (self.seconds, self.cpu, self.between):
-            measured.clear()
-
-    def all_seconds(self):
-        return sorted(second * 1000 for turn in self.seconds for second in turn)
-
-    def p50(self):
-        return statistics.median(self.all_seconds())
-
-    def p99(self):
-        every = self.all_seconds()
-        return every[int(len(every) * 0.99)]
-
-
-def processor(pid):
-    """CPU seconds of a process: the sum of its threads, which the kernel knows to the nanosecond."""
-    total = 0
-    try:
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
-                total += int(file.read().split()[0])
-    except OSError:
-        pass
-    return total / 1e9
-
-
-def memory(pid):
-    """What a process holds, and its share of it, in MiB."""
-    with open(f"/proc/{pid}/smaps_rollup") as file:
-        found = dict(line.split(":", 1) for line in file.read().splitlines()[1:])
-    return [int(found[name].split()[0]) / 1024 for name in ("Rss", "Pss")]
-
-
-def take_turns(options, ways):
-    """Each way in turn, the first one another each time; the first turns of all only warm up."""
-    for way in ways:
-        way.turn(options.calls)
-        way.forget()
-    for number in range(options.rounds):
-        first = number % len(ways)
-        for way in ways[first:] + ways[:first]:
-            way.turn(options.calls)
-
-
-def ratio(way, beside):
-    """The ratio of the medians, turn by turn: what slows a whole round down is in both."""
-    pairs = zip(way.seconds, beside.seconds)
-    return statistics.median(statistics.median(one) / statistics.median(other) for one, other in pairs)
-
-
-def more(way, beside):
-    return statistics.median(one - other for one, other in zip(way.cpu, beside.cpu))
-
-
-def print_table(title, ways, beside):
-    print(f"\n| {title} | p50 beside {beside.title} | p50 ms | p99 ms | CPU ms a call | more than {beside.title} | between alone |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    for way in ways:
-        print(
-            f"| {way.title} | {ratio(way, beside):.2f} | {way.p50():.3f} | {way.p99():.2f} "
-            f"| {statistics.median(way.cpu):.3f} | {more(way, beside):+.3f} | {statistics.median(way.between):.3f} |",
-            flush=True,
-        )
+VERSION_MS = 10.0
+SIZE = 25.0
+IDLE = 15.0
+COMPILE = 60.0
 
 
 class Bench:
-    def __init__(self, options, guards, folder, stack):
+    def __init__(self, options, guards, folder, stack, found):
         self.options = options
         self.guards = guards
         self.folder = folder
         self.stack = stack
+        self.found = found
         self.files = 0
         self.revision = "2025-11-25"
-        self.targets = []
 
     def wants(self, title):
         return title not in self.options.without
@@ -166,23 +93,8 @@ class Bench:
         file.write_text(json.dumps({"mcpServers": servers}))
         return file
 
-    def toml(self, port, backends):
-        """The configuration of `mcp-proxy`."""
-        self.files += 1
-        file = self.folder / f"proxy-{self.files}.toml"
-        text = f'[proxy]\nname = "bench"\n[proxy.listen]\nhost = "127.0.0.1"\nport = {port}\n'
-        for name, backend in backends.items():
-            text += f'[[backends]]\nname = "{name}"\n'
-            if "url" in backend:
-                text += f'transport = "http"\nurl = "{backend["url"]}"\n'
-            else:
-                words = json.dumps(backend["args"])
-                text += f'transport = "stdio"\ncommand = "{backend["command"]}"\nargs = {words}\n'
-        file.write_text(text)
-        return file
-
-    def pipe(self, title, command, server):
-        client = Pipe(title, command, self.folder)
+    def pipe(self, title, command, server, **options):
+        client = Pipe(title, command, self.folder, **options)
         self.stack.callback(ended, client.process)
         client.open()
         return Way(title, client, [client.process.pid], server)
@@ -198,22 +110,30 @@ class Bench:
         client.open()
         return Way(title, client, roots, server)
 
-    def stdio(self, title, server):
+    def compared(self, title, ways, beside=None):
+        """Lets the ways take turns, and tells of them."""
+        beside = beside or ways[0]
+        take_turns(self.options.rounds, self.options.calls, ways)
+        print_table(title, ways, beside)
+        self.found["ways"] += [way.row(title, beside) | {"beside": beside.title} for way in ways]
+        return {way.title: way for way in ways}
+
+    def stdio(self, title, server, called):
         """The server on standard input and output."""
-        program = server[-1]
+        words = server[-1] if server[0] in (PYTHON, sys.executable) else server[0]
         config = self.config({"echo": {"command": server[0], "args": server[1:]}})
-        ways = [self.pipe("direct", server, program)]
+        ways = [self.pipe("direct", server, words, **called)]
         if self.wants("pump"):
-            ways.append(self.pipe("`cat`, both ways", ["sh", "-c", f"cat | {shlex.join(server)} | cat"], program))
+            pump = ["sh", "-c", f"cat | {shlex.join(server)} | cat"]
+            ways.append(self.pipe("`cat`, both ways", pump, words, **called))
         for name, guard in self.guards:
-            ways.append(self.pipe(name, [guard, "guard", "--", *server], program))
+            ways.append(self.pipe(name, [guard, "guard", "--", *server], words, **called))
         if self.wants("fastmcp"):
-            ways.append(self.pipe("FastMCP's proxy", [*FASTMCP, config], program))
-        take_turns(self.options, ways)
-        print_table(f"stdio, {title}", ways, ways[0])
-        guard = next(way for way in ways if way.title == "guard")
-        self.target(f"stdio, {title}: p50 beside direct", ratio(guard, ways[0]), P50_ON_STDIO)
-        self.target(f"stdio, {title}: more CPU than direct, ms a call", more(guard, ways[0]), CPU_ON_STDIO)
+            ways.append(self.pipe("FastMCP's proxy", [*FASTMCP, config], words, **called))
+        found = self.compared(f"stdio, {title}", ways)
+        guard, direct = found["guard"], found["direct"]
+        self.target(f"stdio, {title}: p50 beside direct", ratio(guard, direct), P50_ON_STDIO)
+        self.target(f"stdio, {title}: more CPU than direct, ms a call", more(guard, direct), CPU_ON_STDIO)
 
     def proxies(self, backend, roots, server):
         """The guard and its peers, each listening before the same server."""
@@ -223,92 +143,115 @@ class Bench:
             command = [guard, "guard", "--listen", f"127.0.0.1:{port}", "--mcp-config", config]
             root = self.listening(name, command, port)
             yield self.http(name, f"http://127.0.0.1:{port}/mcp", [root, *roots], server)
-        if self.wants("mcp-proxy"):
+        if self.wants("mcp-proxy") and "command" in backend:
             port = free_port()
-            command = [MCP_PROXY, "--config", self.toml(port, {"echo": backend})]
+            command = [MCP_PROXY, "--log-level", "ERROR", "--port", port, "--", backend["command"], *backend["args"]]
             root = self.listening("mcp-proxy", command, port)
-            yield self.http("`mcp-proxy`", f"http://127.0.0.1:{port}/", [root, *roots], server)
+            yield self.http("`mcp-proxy`", f"http://127.0.0.1:{port}/mcp/", [root, *roots], server)
+        if self.wants("supergateway") and "command" in backend:
+            port = free_port()
+            words = shlex.join([backend["command"], *backend["args"]])
+            options = ["--outputTransport", "streamableHttp", "--stateful", "--logLevel", "none", "--port", port]
+            root = self.listening("supergateway", [SUPERGATEWAY, "--stdio", words, *options], port)
+            yield self.http("`supergateway`", f"http://127.0.0.1:{port}/mcp", [root, *roots], server)
         if self.wants("fastmcp"):
             port = free_port()
             root = self.listening("fastmcp", [*FASTMCP, self.config({"echo": backend}), port], port)
             yield self.http("FastMCP's proxy", f"http://127.0.0.1:{port}/mcp", [root, *roots], server)
 
     def address(self, title, server, port):
-        """A server at an address, and proxies at theirs. All speak 2025-06-18: `mcp-proxy` does not
-        name its revision in calls and is taken for older still, and in 2025-11-25 the Node server
-        begins each answer with an event of its own, which takes it a millisecond more."""
+        """A server at an address, and proxies at theirs. All speak 2025-06-18: in 2025-11-25 the Node
+        server begins each answer with an event of its own, which takes it a millisecond more."""
         self.revision = "2025-06-18"
         root = self.listening("server", server, port)
-        program = ECHO[-1] if ECHO[-1] in server else EVERYTHING[0]
+        words = ECHO[-1] if ECHO[-1] in server else EVERYTHING[0]
         url = f"http://127.0.0.1:{port}/mcp"
-        ways = [self.http("direct", url, [root], program), *self.proxies({"url": url}, [root], program)]
-        take_turns(self.options, ways)
-        print_table(f"HTTP before HTTP, {title}", ways, ways[0])
-        self.beside_mcp_proxy(f"HTTP before HTTP, {title}", ways)
+        direct = self.http("direct", url, [root], words)
+        self.compared(f"HTTP before HTTP, {title}", [direct, *self.proxies({"url": url}, [root], words)])
 
     def front(self):
         """A server on standard input and output behind proxies at addresses."""
-        ways = list(self.proxies({"command": EVERYTHING[0], "args": EVERYTHING[1:]}, [], EVERYTHING[0]))
-        take_turns(self.options, ways)
-        beside = next((way for way in ways if way.title == "`mcp-proxy`"), ways[0])
-        print_table("HTTP before stdio, Node server", ways, beside)
-        self.beside_mcp_proxy("HTTP before stdio, Node server", ways)
-
-    def beside_mcp_proxy(self, title, ways):
-        found = {way.title: way for way in ways}
-        if "`mcp-proxy`" in found:
-            self.target(f"{title}: p50 beside `mcp-proxy`", ratio(found["guard"], found["`mcp-proxy`"]), 1.0)
+        backend = {"command": EVERYTHING[0], "args": EVERYTHING[1:]}
+        ways = list(self.proxies(backend, [], EVERYTHING[0]))
+        beside = next(way for way in ways if way.title == "guard")
+        self.compared("HTTP before stdio, server-everything, Node", ways, beside)
 
     def memory(self):
         """What is held when each of many servers was called a hundred times."""
         backends = {f"echo{number}": {"command": EVERYTHING[0], "args": EVERYTHING[1:]} for number in range(SERVERS)}
         print(f"\n| memory with {SERVERS} servers, MiB | resident | its share |\n|---|---:|---:|")
         for name, guard in self.guards:
-            client = Pipe(name, [guard, "guard", "--mcp-config", self.config(backends)], self.folder)
-            self.stack.callback(ended, client.process)
-            called(client)
+            client = self.behind(name, guard, backends)
+            for tool in client.tools():
+                for _ in range(100):
+                    client.call(tool)
             of_guard = memory(client.process.pid)
             print_memory(name, of_guard)
             if name == "guard":
+                self.found["memory"] = {"servers": SERVERS, "rss_mib": round(of_guard[0], 2), "pss_mib": round(of_guard[1], 2)}
                 self.target(f"MiB resident with {SERVERS} servers", of_guard[0], MEMORY)
             for pid, _ in processes.below(client.process.pid):
                 if "__watchdog" in processes.arguments(pid):
                     print_memory(f"{name}, its watchdog", memory(pid))
-        if self.wants("mcp-proxy"):
-            port = free_port()
-            root = self.listening("mcp-proxy", [MCP_PROXY, "--config", self.toml(port, backends)], port)
-            called(Http("`mcp-proxy`", f"http://127.0.0.1:{port}/", self.revision))
-            print_memory("`mcp-proxy`", memory(root))
+
+    def behind(self, name, guard, backends):
+        """A client of a guard before many servers that are all there."""
+        client = Pipe(name, [guard, "guard", "--mcp-config", self.config(backends)], self.folder)
+        self.stack.callback(ended, client.process)
+        client.open()
+        while len(client.tools()) < len(backends):
+            time.sleep(0.05)
+        return client
+
+    def upstreams(self):
+        """A call, and what the guard holds, by how many servers stand behind it."""
+        ways = []
+        guard = dict(self.guards)["guard"]
+        for count in UPSTREAMS:
+            backends = {f"echo{number}": {"command": SMALL[0], "args": SMALL[1:]} for number in range(count)}
+            client = self.behind(f"{count} servers", guard, backends)
+            ways.append(Way(client.title, client, [client.process.pid], SMALL[-1]))
+        held = [memory(way.client.process.pid)[0] for way in ways]
+        take_turns(self.options.rounds, self.options.calls, ways)
+        print("\n| servers | p50 beside one | p50 ms | MiB resident before the first call |\n|---:|---:|---:|---:|")
+        for count, way, mib in zip(UPSTREAMS, ways, held):
+            beside_one = ratio(way, ways[0])
+            print(f"| {count} | {beside_one:.2f} | {way.p50():.3f} | {mib:.1f} |", flush=True)
+            self.found["upstreams"].append(
+                {"upstreams": count, "ratio": round(beside_one, 3), "p50_ms": round(way.p50(), 4), "rss_mib": round(mib, 2)}
+            )
+
+    def start(self):
+        """The program by itself."""
+        servers = {STDIO[name][0]: STDIO[name][1] for name in ("node", "small")}
+        found = program.measured(dict(self.guards)["guard"], servers, self.folder, self.options.compile)
+        self.found["start"] = found
+        program.print_table(found)
+        self.target("`breakfall --version`, ms", found["version_ms"], VERSION_MS)
+        for row in found["ready"]:
+            self.target(f"ready: the guard beside {row['server']}", row["alone_ms"] / row["direct_ms"], 1.0)
+        self.target("program, MiB", found["size_mib"], SIZE)
+        self.target("idle, MiB resident", found["idle_rss_mib"], IDLE)
+        if "compile_s" in found:
+            self.target("the library from nothing, s", found["compile_s"], COMPILE)
 
     def target(self, what, measured, bound):
-        self.targets.append((what, measured, bound))
+        row = {"target": what, "at_most": bound, "measured": round(measured, 3), "met": measured <= bound}
+        self.found["targets"].append(row)
 
-
-def called(client):
-    client.open()
-    while len(client.tools()) < SERVERS:
-        pass
-    for tool in client.tools():
-        for _ in range(100):
-            client.echo(tool)
+    def part(self, name):
+        if name in STDIO:
+            return self.stdio(*STDIO[name])
+        if name in ("http-node", "http-python"):
+            port = free_port()
+            node = ["env", f"PORT={port}", *EVERYTHING, "streamableHttp"]
+            title, server = ("server-everything, Node", node) if name == "http-node" else ("echo with the Python SDK", [*ECHO, port])
+            return self.address(title, server, port)
+        return getattr(self, name)()
 
 
 def print_memory(title, found):
     print(f"| {title} | {found[0]:.1f} | {found[1]:.1f} |", flush=True)
-
-
-def ended(process):
-    """Ends what a client started: the guard ends its servers itself when its client is gone."""
-    left = processes.below(process.pid)
-    process.stdin.close()
-    process.stdout.close()
-    try:
-        process.wait(5)
-    except Exception:
-        process.kill()
-        process.wait()
-    for found in filter(processes.alive, left):
-        os.kill(found[0], 9)
 
 
 def machine():
@@ -317,13 +260,24 @@ def machine():
     return f"{model}, {os.cpu_count()} cores, Linux {platform.release().split('-')[0]}"
 
 
+def versions(guard):
+    """What was measured, as it was installed."""
+    said = subprocess.run([guard, "--version"], capture_output=True, text=True).stdout.split()
+    pins = [line for stamp in sorted(TOOLS.glob("*/breakfall.stamp")) for line in stamp.read_text().splitlines()]
+    wanted = ("server-everything", "server-filesystem", "server-time", "mcp==2", "fastmcp", "mcp-proxy", "supergateway")
+    measured = sorted({pin for pin in pins if any(name in pin for name in wanted)})
+    return {"breakfall": " ".join(said[1:]), "python": platform.python_version(), "pins": measured}
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=20, help="turns of each way (20)")
-    parser.add_argument("--calls", type=int, default=200, help="calls in a turn (200); a slow way makes as many as it can in two seconds")
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each way (15)")
+    parser.add_argument("--calls", type=int, default=200, help="calls in a turn (200); a slow way makes as many as it can in half a second")
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be repeated")
-    parser.add_argument("--without", choices=["pump", "fastmcp", "mcp-proxy"], action="append", default=[])
+    parser.add_argument("--without", choices=PEERS, action="append", default=[])
     parser.add_argument("--beside", metavar="PROGRAM", help="another breakfall to take turns with, as `before`")
+    parser.add_argument("--compile", action="store_true", help="also build the library from nothing, which takes a minute")
+    parser.add_argument("--json", metavar="FILE", help="write what was measured into a file, too")
     parser.add_argument("--keep", action="store_true", help="keep what the programs said")
     own, guard = command_line(sys.argv[1:])
     options = parser.parse_args(own)
@@ -335,43 +289,49 @@ def arguments():
     return options, guards
 
 
+def missing(options):
+    """Why it cannot begin."""
+    if not Path(EVERYTHING[0]).exists():
+        return "the servers are not installed\n\nhint: cargo xtask servers"
+    for name, file in [("mcp-proxy", MCP_PROXY), ("supergateway", SUPERGATEWAY)]:
+        if name not in options.without and not Path(file).exists():
+            return f"`{name}` is not installed\n\nhint: cargo xtask bench guard, or --without {name}"
+    return None
+
+
 def main():
     options, guards = arguments()
-    if not Path(EVERYTHING[0]).exists():
-        sys.exit("error: the servers are not installed\n\nhint: cargo xtask servers")
-    if "mcp-proxy" not in options.without and not Path(MCP_PROXY).exists():
-        sys.exit("error: `mcp-proxy` is not installed\n\nhint: cargo xtask bench guard, or --without mcp-proxy")
+    if why := missing(options):
+        sys.exit(f"error: {why}")
     print(f"{machine()}; {options.rounds} turns of {options.calls} calls on each way, one call at a time.")
     folder = Path(tempfile.mkdtemp(prefix="breakfall-bench-"))
-    targets = []
+    # What is kept of these calls is nobody's history.
+    os.environ["XDG_DATA_HOME"] = str(folder / "kept")
+    found = {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "machine": machine(),
+        "rounds": options.rounds,
+        "calls": options.calls,
+        "versions": versions(dict(guards)["guard"]),
+        "ways": [],
+        "upstreams": [],
+        "targets": [],
+    }
     try:
         for part in options.only or PARTS:
             with ExitStack() as stack:
-                bench = Bench(options, guards, folder, stack)
-                bench.targets = targets
-                match part:
-                    case "node":
-                        bench.stdio("Node server", EVERYTHING)
-                    case "python":
-                        bench.stdio("Python server", ECHO)
-                    case "http-node":
-                        port = free_port()
-                        bench.address("Node server", ["env", f"PORT={port}", *EVERYTHING, "streamableHttp"], port)
-                    case "http-python":
-                        port = free_port()
-                        bench.address("Python server", [*ECHO, port], port)
-                    case "front":
-                        bench.front()
-                    case "memory":
-                        bench.memory()
+                Bench(options, guards, folder, stack, found).part(part)
     finally:
         if options.keep:
             print(f"kept {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
     print("\n| target | at most | measured | met |\n|---|---:|---:|---|")
-    for what, measured, bound in targets:
-        print(f"| {what} | {bound:g} | {measured:.2f} | {'yes' if measured <= bound else 'no'} |")
+    for row in found["targets"]:
+        print(f"| {row['target']} | {row['at_most']:g} | {row['measured']:.2f} | {'yes' if row['met'] else 'no'} |")
+    if options.json:
+        Path(options.json).parent.mkdir(parents=True, exist_ok=True)
+        Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -7,13 +7,17 @@ import socket
 import subprocess
 import time
 
+import processes
+
 
 class Client:
     """A session of one client; `exchange` gives the answer to what it sends."""
 
-    def __init__(self, title, revision="2025-11-25"):
+    def __init__(self, title, revision="2025-11-25", wanted="echo", arguments=None):
         self.title = title
         self.revision = revision
+        self.wanted = wanted
+        self.arguments = arguments or {"message": "hello"}
         self.ids = iter(range(1, 1 << 60))
 
     def ask(self, method, params):
@@ -30,35 +34,40 @@ class Client:
 
     def open(self, patience=60):
         """Greets the server and finds the tool, whatever is put before its name."""
-        name = {"name": "bench", "version": "1"}
-        self.ask("initialize", {"protocolVersion": self.revision, "capabilities": {}, "clientInfo": name})
-        self.tell(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        self.greet()
         until = time.monotonic() + patience
         while not (found := self.tools()):
             if time.monotonic() > until:
-                raise SystemExit(f"error: {self.title} lists no tool `echo`")
+                raise SystemExit(f"error: {self.title} lists no tool `{self.wanted}`")
             time.sleep(0.2)
         self.tool = found[0]
 
+    def greet(self):
+        name = {"name": "bench", "version": "1"}
+        self.ask("initialize", {"protocolVersion": self.revision, "capabilities": {}, "clientInfo": name})
+        self.tell(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+
     def tools(self):
         names = [tool["name"] for tool in self.ask("tools/list", {})[0]["tools"]]
-        return [name for name in names if name == "echo" or name.endswith(("_echo", "/echo"))]
+        wanted = self.wanted
+        return [name for name in names if name == wanted or name.endswith((f"_{wanted}", f"/{wanted}"))]
 
     def begin(self):
         """Before a turn."""
 
-    def echo(self, tool=None):
-        result, seconds = self.ask("tools/call", {"name": tool or self.tool, "arguments": {"message": "hello"}})
-        if "hello" not in result["content"][0]["text"]:
-            raise SystemExit(f"error: {self.title} echoed {result}")
+    def call(self, tool=None):
+        """Calls the tool and gives the seconds that it took."""
+        result, seconds = self.ask("tools/call", {"name": tool or self.tool, "arguments": self.arguments})
+        if not result["content"] or self.wanted == "echo" and "hello" not in result["content"][0]["text"]:
+            raise SystemExit(f"error: {self.title} answered {result}")
         return seconds
 
 
 class Pipe(Client):
     """A client that starts what it speaks to."""
 
-    def __init__(self, title, command, folder):
-        super().__init__(title)
+    def __init__(self, title, command, folder, **options):
+        super().__init__(title, **options)
         with open(folder / f"{title.replace(' ', '-')}.txt", "w") as said:
             self.process = subprocess.Popen(
                 [str(word) for word in command],
@@ -140,3 +149,17 @@ class Http(Client):
                 if message.get("id") == number:
                     return message
         raise SystemExit(f"error: {self.title} sent no answer: {came[:300]}")
+
+
+def ended(process):
+    """Ends what a client started: the guard ends its servers itself when its client is gone."""
+    left = processes.below(process.pid)
+    process.stdin.close()
+    process.stdout.close()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for found in filter(processes.alive, left):
+        os.kill(found[0], 9)

@@ -1,121 +1,279 @@
-"""What a tool call costs in our node, beside LangGraph's own, in one process.
+"""What a tool call costs in our node, beside LangGraph's own and what else people use, in one
+process.
 
-Prints ratios: ours to stock, below one is cheaper. Each pair is measured in turns, so that a busy
-machine slows both. Every call has arguments and a run of its own: a call that failed before would
-be refused, which is cheaper still.
+Prints ratios: how many times ours each way costs; above one ours is cheaper. The ways are measured
+in turns, so that a busy machine slows them all, and of each the median counts. No database is
+written.
 
-    python benches/node.py [--rounds N] [--store]
+    python benches/node.py [--rounds N] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import gc
-import itertools
+import json
+import multiprocessing
+import os
+import platform
+import resource
 import statistics
+import sys
 import time
+import tracemalloc
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
 
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import tool
-from langgraph.prebuilt import ToolNode
-from langgraph.runtime import Runtime
+from ways import DictAndTry, FastMcp, Node, PydanticAi, Way, langgraph, ours
 
-from breakfall.langgraph import ErrorHandlingToolNode
+#: Rounds that are not counted.
+WARM = 10
 
+#: The most seconds that a way may take of a row, once it had some rounds.
+MOST = 4.0
+FEWEST = 10
 
-@tool
-def add(a: int, b: int) -> int:
-    """Adds two numbers."""
-    return a + b
+#: What goes before a row's figures.
+ROWS = [
+    ("success, single", "add", 1, False),
+    ("success, batch of 10", "add", 10, False),
+    ("failure, single", "find", 1, False),
+    ("failure, batch of 10", "find", 10, False),
+    ("async success, single", "aadd", 1, True),
+    ("async success, batch of 10", "aadd", 10, True),
+    ("async failure, single", "afind", 1, True),
+    ("async failure, batch of 10", "afind", 10, True),
+]
 
+PACKAGES = ["breakfall", "langgraph", "langchain-core", "pydantic-ai-slim", "fastmcp", "pydantic"]
 
-@tool
-async def aadd(a: int, b: int) -> int:
-    """Adds two numbers."""
-    return a + b
-
-
-@tool
-def find(a: int, b: int) -> int:
-    """Fails."""
-    raise LookupError(f"there is no row {a} in the table")
-
-
-@tool
-async def afind(a: int, b: int) -> int:
-    """Fails."""
-    raise LookupError(f"there is no row {a} in the table")
+AT_ONCE = [1, 10, 100, 1000]
 
 
-numbers = itertools.count()
-config = {"configurable": {"__pregel_runtime": Runtime()}}
+class Turns:
+    """The times of the ways in a row."""
+
+    def __init__(self, ways: list[Way], rounds: int) -> None:
+        self.ways = ways
+        self.rounds = rounds
+        self.times: list[list[float]] = [[] for _ in ways]
+
+    def next(self) -> list[tuple[Way, list[float]]]:
+        """Who has a turn in this round, in changing order; nobody when all had enough."""
+        pairs = list(zip(self.ways, self.times, strict=True))
+        turn = [pair for pair in pairs if not self._has_enough(pair[1])]
+        return turn if len(pairs[0][1]) % 2 else turn[::-1]
+
+    def _has_enough(self, times: list[float]) -> bool:
+        if len(times) >= self.rounds + WARM:
+            return True
+        return len(times) >= FEWEST + WARM and sum(times) > MOST
+
+    def medians(self) -> list[tuple[float, int]]:
+        return [(statistics.median(times[WARM:]), len(times) - WARM) for times in self.times]
 
 
-def state(name: str, calls: int) -> dict:
+async def in_turns(ways: list[Way], tool: str, calls: int, rounds: int) -> Turns:
+    """The ways in turns, awaited on the running loop. What a way leaves for the loop to do counts
+    as well."""
+    turns = Turns(ways, rounds)
+    while turn := turns.next():
+        for way, times in turn:
+            given = way.given(tool, calls)
+            began = time.perf_counter()
+            await way.arun(given)
+            await asyncio.sleep(0)
+            times.append(time.perf_counter() - began)
+    return turns
+
+
+def in_turns_on_this_thread(
+    ways: list[Way], tool: str, calls: int, rounds: int, loop: asyncio.AbstractEventLoop
+) -> Turns:
+    """The ways in turns, for a caller that waits."""
+    turns = Turns(ways, rounds)
+    while turn := turns.next():
+        for way, times in turn:
+            given = way.given(tool, calls)
+            began = time.perf_counter()
+            way.run(given, loop)
+            times.append(time.perf_counter() - began)
+    return turns
+
+
+def check(ways: list[Way], loop: asyncio.AbstractEventLoop) -> None:
+    """A way that does not do its work is not measured."""
+    for row, tool, calls, is_async in ROWS:
+        for way in ways:
+            given = way.given(tool, calls)
+            answer = loop.run_until_complete(way.arun(given)) if is_async else way.run(given, loop)
+            if way.failures(answer) != ["find" in tool] * calls:
+                raise SystemExit(f"{way.name} does not answer “{row}” as it should: {answer}")
+
+
+def figures(row: str, turns: Turns, calls: int = 1) -> list[dict[str, Any]]:
+    """The figures of a row; ours is the first way."""
+    medians = turns.medians()
+    return [
+        {
+            "row": row,
+            "way": way.name,
+            "ratio_to_ours": round(took / medians[0][0], 3),
+            "microseconds": round(took / calls * 1e6, 2),
+            "rounds": rounds,
+        }
+        for way, (took, rounds) in zip(turns.ways, medians, strict=True)
+    ]
+
+
+async def at_once(ways: list[Way], rounds: int) -> list[dict[str, Any]]:
+    """Many agents, each with a call that waits for a turn of the loop."""
+    found = []
+    for agents in AT_ONCE:
+        many = [_Many(way, agents) for way in ways]
+        turns = await in_turns(many, "later", 1, max(FEWEST, rounds // agents))
+        for figure in figures(f"async success, {agents:,} at once", turns, agents):
+            found.append({**figure, "at_once": agents})
+    return found
+
+
+class _Many(Way):
+    """A way, used by many at once."""
+
+    def __init__(self, way: Way, agents: int) -> None:
+        self.name = way.name
+        self.way = way
+        self.agents = agents
+
+    def given(self, tool: str, calls: int) -> Any:
+        return [self.way.given(tool, calls) for _ in range(self.agents)]
+
+    async def arun(self, given: Any) -> Any:
+        return await asyncio.gather(*map(self.way.arun, given))
+
+
+def left_by(make: Callable[[], Way], errors: int) -> dict[str, Any]:
+    """How many bytes an error leaves for ever, after as many before it: of the process, and of
+    Python's memory."""
+    way, loop = make(), asyncio.new_event_loop()
+
+    def fail() -> None:
+        for _ in range(errors):
+            way.run(way.given("find", 1), loop)
+        gc.collect()
+
+    fail()
+    before = _resident()
+    fail()
+    resident = _resident() - before
+    tracemalloc.start()
+    fail()
+    traced = tracemalloc.get_traced_memory()[0]
     return {
-        "messages": [
-            HumanMessage("go", id=str(next(numbers))),
-            AIMessage(
-                "",
-                tool_calls=[
-                    {"name": name, "args": {"a": next(numbers), "b": 2}, "id": str(at)}
-                    for at in range(calls)
-                ],
-            ),
-        ]
+        "way": way.name,
+        "errors": errors,
+        "python_bytes": round(traced / errors, 1),
+        "resident_bytes": round(resident / errors, 1),
     }
 
 
-def timed(work, argument) -> float:
-    began = time.perf_counter()
-    work(argument)
-    return time.perf_counter() - began
+def _resident() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
 
 
-def measure(name: str, calls: int, stock, ours, rounds: int) -> tuple[float, float, float]:
-    times: tuple[list[float], list[float]] = ([], [])
-    for at in range(rounds + 20):
-        pair = [(0, stock), (1, ours)]
-        for which, work in pair if at % 2 else reversed(pair):
-            took = timed(work, state(name, calls))
-            if at >= 20:
-                times[which].append(took)
-    before, after = (statistics.median(side) for side in times)
-    return before, after, after / before
+def memory(errors: int = 20_000) -> list[dict[str, Any]]:
+    """What errors leave, each way in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
+        return [processes.apply(left_by, (make, errors)) for make in (ours, DictAndTry)]
+
+
+@contextlib.contextmanager
+def without_stderr():
+    """What a way writes of its failures goes nowhere: a terminal would cost more still."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def measured(rounds: int) -> dict[str, Any]:
+    ways: list[Way] = [
+        ours(),
+        langgraph(),
+        PydanticAi(),
+        FastMcp("fastmcp", logs=True),
+        FastMcp("fastmcp, no log", logs=False),
+        DictAndTry(),
+    ]
+    loop = asyncio.new_event_loop()
+    opened = contextlib.AsyncExitStack()
+    for way in ways:
+        loop.run_until_complete(opened.enter_async_context(way.open()))
+    check(ways, loop)
+    rows: list[dict[str, Any]] = []
+    gc.disable()
+    for row, tool, calls, is_async in ROWS:
+        if is_async:
+            turns = loop.run_until_complete(in_turns(ways, tool, calls, rounds))
+        else:
+            turns = in_turns_on_this_thread(ways, tool, calls, rounds, loop)
+        rows += figures(row, turns)
+        gc.collect()
+    nodes = [way for way in ways if isinstance(way, Node)]
+    rows += loop.run_until_complete(at_once(nodes, rounds))
+    gc.enable()
+    loop.run_until_complete(opened.aclose())
+    return {
+        "python": platform.python_version(),
+        "versions": {package: version(package) for package in PACKAGES},
+        "rows": rows,
+        "memory": memory(),
+    }
+
+
+def table(found: dict[str, Any]) -> str:
+    """The figures as Markdown: ratios first."""
+    ways = list(dict.fromkeys(figure["way"] for figure in found["rows"]))
+    lines = [
+        "| call | " + " | ".join(f"{way} ÷ ours" for way in ways[1:]) + " | ours |",
+        "|---|" + "---:|" * len(ways),
+    ]
+    for row in dict.fromkeys(figure["row"] for figure in found["rows"]):
+        of = {figure["way"]: figure for figure in found["rows"] if figure["row"] == row}
+        ratios = (f"{of[way]['ratio_to_ours']:.2f}" if way in of else "" for way in ways[1:])
+        lines.append(f"| {row} | {' | '.join(ratios)} | {of[ways[0]]['microseconds']:.0f} µs |")
+    lines += ["", "| an error leaves | of Python's memory | of the process's |", "|---|---:|---:|"]
+    for left in found["memory"]:
+        lines.append(
+            f"| {left['way']} | {left['python_bytes']:.0f} bytes "
+            f"| {left['resident_bytes']:.0f} bytes |"
+        )
+    used = ", ".join(f"{package} {number}" for package, number in found["versions"].items())
+    return "\n".join([*lines, "", f"Python {found['python']}; {used}."])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=300)
-    parser.add_argument("--store", action="store_true", help="keep records, too")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there, too")
     options = parser.parse_args()
-    tools = [add, aadd, find, afind]
-    stock = ToolNode(tools, handle_tool_errors=True)
-    ours = ErrorHandlingToolNode(tools, store=options.store)
-    loop = asyncio.new_event_loop()
-
-    def awaited(node):
-        return lambda state: loop.run_until_complete(node.ainvoke(state, config))
-
-    def called(node):
-        return lambda state: node.invoke(state, config)
-
-    gc.disable()
-    print("| call | stock µs | ours µs | ours / stock |")
-    print("|---|---:|---:|---:|")
-    for what, name, way in (
-        ("success", "add", called),
-        ("failure", "find", called),
-        ("async success", "aadd", awaited),
-        ("async failure", "afind", awaited),
-    ):
-        for calls in (1, 10):
-            before, after, ratio = measure(name, calls, way(stock), way(ours), options.rounds)
-            label = f"{what}, {'single' if calls == 1 else 'batch of 10'}"
-            print(f"| {label} | {before * 1e6:.0f} | {after * 1e6:.0f} | {ratio:.2f} |")
-            gc.collect()
+    with without_stderr():
+        found = measured(options.rounds)
+    print(table(found))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(found, file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use breakfall::{Call, Effect, ToolSpec};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -14,7 +15,7 @@ use crate::raised::Manners;
 use crate::reply::{self, Reply};
 use crate::slot::{Asked, Slot, Where};
 use crate::tool::PyTool;
-use crate::wait::{Answer, on_this_thread};
+use crate::wait::{Answer, Replies, on_this_thread};
 use crate::words::wrong;
 use crate::{logs, records};
 
@@ -88,7 +89,7 @@ impl Guard {
             if limit >= FOR_EVER { Where::Here } else { Where::Alone }
         };
         let (call, slot) = asked.call(place, None)?;
-        let reply = on_this_thread(py, self.real.handle(call))?;
+        let reply = on_this_thread(py, || self.real.handle(call))?;
         reply::of(py, vec![reply], &[slot])?.pop().ok_or_else(no_reply)
     }
 
@@ -98,29 +99,30 @@ impl Guard {
         // Side by side needs threads, timeless or not.
         let place = Where::Thread;
         let (calls, slots) = all(asked, place, None)?;
-        let replies = on_this_thread(py, self.real.handle_all(calls))?;
+        let replies = on_this_thread(py, || self.real.handle_all(calls))?;
         reply::of(py, replies, &slots)
     }
 
-    /// Begins to answer calls for a coroutine of this event loop.
-    fn start(
+    /// Answers calls for a coroutine of this event loop: the replies, or what it waits for.
+    fn start<'py>(
         &self,
-        py: Python<'_>,
-        asked: Vec<Asked<'_>>,
-        event_loop: &Bound<'_, PyAny>,
-    ) -> PyResult<Answer> {
+        py: Python<'py>,
+        asked: Vec<Asked<'py>>,
+        event_loop: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         logs::look(py);
         let (mut calls, slots) = all(asked, Where::BesideLoop, Some(event_loop))?;
         let guard = Arc::clone(&self.real);
-        let replies = async move {
-            if calls.len() == 1
-                && let Some(call) = calls.pop()
-            {
-                return vec![guard.handle(call).await];
-            }
-            guard.handle_all(calls).await
+        let single = if calls.len() == 1 { calls.pop() } else { None };
+        let replies: Replies = match single {
+            Some(call) => Box::pin(async move { vec![guard.handle(call).await] }),
+            None => Box::pin(async move { guard.handle_all(calls).await }),
         };
-        Ok(Answer::new(Box::pin(replies), slots))
+        let answer = Answer::new(replies, slots);
+        match answer.look(py)? {
+            Some(replies) => replies.into_bound_py_any(py),
+            None => answer.into_bound_py_any(py),
+        }
     }
 
     /// Words of a tool's own, without secrets and bounded.

@@ -14,6 +14,7 @@ mod fork;
 mod functions;
 mod guard;
 mod json;
+mod known;
 mod logs;
 mod options;
 mod output;

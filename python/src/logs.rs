@@ -11,7 +11,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::fork;
+use crate::{fork, known};
 
 /// The lowest level of Python's that anybody listens to.
 static LEVEL: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -24,11 +24,7 @@ pub(crate) fn listen() {
 
 /// Asks Python who listens. Called where the interpreter is held anyway.
 pub(crate) fn look(py: Python<'_>) {
-    let level = || -> PyResult<usize> {
-        py.import(intern!(py, "breakfall._logs"))?
-            .call_method0(intern!(py, "level"))?
-            .extract::<usize>()
-    };
+    let level = || -> PyResult<usize> { known::LEVEL.get(py)?.call0()?.extract::<usize>() };
     LEVEL.store(level().unwrap_or(usize::MAX), Ordering::Relaxed);
 }
 

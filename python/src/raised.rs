@@ -17,8 +17,12 @@ const CAUSES: usize = 16;
 const FRAMES: usize = 40;
 
 /// The files that stand between the guard and a tool.
-const OURS: &[&str] =
-    &["breakfall/_work.py\"", "breakfall/_guard.py\"", "breakfall/_langchain.py\""];
+const OURS: &[&str] = &[
+    "breakfall/_work.py",
+    "breakfall/_guard.py",
+    "breakfall/_langchain.py",
+    "breakfall/_message.py",
+];
 
 /// The most bytes of a text that are looked at.
 const TEXT: usize = 1 << 20;
@@ -52,7 +56,9 @@ impl Manners {
         if is(self.declared.bind(py)) {
             return Heard::Failure(declared(error));
         }
-        let raised = raised(error).traceback(traceback(error));
+        let said = Said::by(error);
+        let traceback = traceback(error, &said);
+        let raised = raised(error, said).traceback(traceback);
         let raised = if is(self.told.bind(py)) { raised.told() } else { raised };
         Heard::Failure(Failure::raised(raised))
     }
@@ -83,7 +89,9 @@ fn declared(error: &Bound<'_, PyAny>) -> Failure {
     if let Some(wait) = get("wait").and_then(|wait| seconds(&wait)) {
         failure = failure.wait_for(wait);
     }
-    failure.caused_by(raised(error)).traceback(traceback(error))
+    let said = Said::by(error);
+    let traceback = traceback(error, &said);
+    failure.caused_by(raised(error, said)).traceback(traceback)
 }
 
 /// What is wrong with arguments: pairs of a path and a remark.
@@ -96,44 +104,61 @@ fn problems(pairs: &Bound<'_, PyAny>) -> Vec<Problem> {
     pairs.iter().filter_map(problem).collect()
 }
 
-/// An exception with what it was raised from.
-fn raised(error: &Bound<'_, PyAny>) -> Raised {
-    let mut chain: Vec<Bound<'_, PyAny>> = vec![error.clone()];
-    while let Some(cause) = chain.last().and_then(cause) {
-        if chain.len() >= CAUSES || chain.iter().any(|known| known.is(&cause)) {
-            break;
-        }
-        chain.push(cause);
-    }
-    let mut inner = None;
-    for error in chain.iter().rev() {
-        let mut one = one(error);
-        if let Some(cause) = inner {
-            one = one.caused_by(cause);
-        }
-        inner = Some(one);
-    }
-    inner.unwrap_or_default()
+/// What an exception says: the name of its type, and its text.
+struct Said {
+    name: String,
+    text: String,
 }
 
-fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+impl Said {
+    fn by(error: &Bound<'_, PyAny>) -> Self {
+        Self { name: name(&error.get_type()), text: shown(error) }
+    }
+
+    fn is_of_a_group(&self) -> bool {
+        self.name.ends_with("ExceptionGroup")
+    }
+}
+
+/// An exception with what it was raised from.
+fn raised(error: &Bound<'_, PyAny>, said: Said) -> Raised {
+    let mut causes: Vec<(Bound<'_, PyAny>, Said)> = Vec::new();
+    let mut next = cause(error, &said);
+    while let Some(cause) = next {
+        let is_known = cause.is(error) || causes.iter().any(|(known, _)| known.is(&cause));
+        if causes.len() + 1 >= CAUSES || is_known {
+            break;
+        }
+        let said = Said::by(&cause);
+        next = self::cause(&cause, &said);
+        causes.push((cause, said));
+    }
+    let inner =
+        causes.into_iter().rev().fold(None, |inner, (cause, said)| Some(one(&cause, said, inner)));
+    one(error, said, inner)
+}
+
+fn cause<'py>(error: &Bound<'py, PyAny>, said: &Said) -> Option<Bound<'py, PyAny>> {
     let cause = error.getattr(intern!(error.py(), "__cause__")).ok()?;
     if !cause.is_none() {
         return Some(cause);
     }
     // A group of exceptions says nothing that the first of them does not.
-    if !name(&error.get_type()).ends_with("ExceptionGroup") {
+    if !said.is_of_a_group() {
         return None;
     }
     error.getattr_opt("exceptions").ok().flatten()?.get_item(0).ok()
 }
 
-fn one(error: &Bound<'_, PyAny>) -> Raised {
+fn one(error: &Bound<'_, PyAny>, said: Said, cause: Option<Raised>) -> Raised {
     let py = error.py();
     let class = error.get_type();
-    let name = name(&class);
-    let mut raised = Raised::new(name.clone(), shown(error));
-    if error.is_instance_of::<PyOSError>() && counts_as_the_systems(&name) {
+    let is_of_the_system = error.is_instance_of::<PyOSError>() && counts_as_the_systems(&said.name);
+    let mut raised = Raised::new(said.name, said.text);
+    if let Some(cause) = cause {
+        raised = raised.caused_by(cause);
+    }
+    if is_of_the_system {
         let number = error.getattr(intern!(py, "errno")).and_then(|number| number.extract::<i32>());
         if let Ok(number) = number {
             raised = raised.errno(number);
@@ -205,40 +230,53 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 
 /// Where an exception was raised, with what it was raised from, as Python writes it but without
 /// reading the source.
-fn traceback(error: &Bound<'_, PyAny>) -> String {
-    let py = error.py();
-    let mut parts: Vec<String> = Vec::new();
-    let mut next = Some((error.clone(), ""));
-    while let Some((error, joint)) = next.take() {
-        if parts.len() >= CAUSES {
-            break;
-        }
-        let mut part = frames(&error);
-        let _ = write!(part, "{}: {}", name(&error.get_type()), shown(&error));
-        others(&error, &mut part);
+fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
+    let mut parts = vec![part(error, outermost)];
+    let mut next = before(error, outermost);
+    while parts.len() < CAUSES
+        && let Some((error, joint)) = next
+    {
+        let said = Said::by(&error);
+        let mut part = part(&error, &said);
         part.push_str(joint);
         parts.push(part);
-        next = if let Some(cause) = cause(&error) {
-            let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
-            Some((cause, joint))
-        } else {
-            let hidden = error.getattr(intern!(py, "__suppress_context__"));
-            let context = error.getattr(intern!(py, "__context__")).ok();
-            let context = context.filter(|context| !context.is_none());
-            let shows = !hidden.is_ok_and(|hidden| hidden.is_truthy().unwrap_or(false));
-            let joint = "\n\nWhile that was handled another was raised:\n\n";
-            context.filter(|_| shows).map(|context| (context, joint))
-        };
+        next = before(&error, &said);
     }
+    // What came before stands before.
     parts.reverse();
     parts.concat()
 }
 
+/// An exception with its frames, alone.
+fn part(error: &Bound<'_, PyAny>, said: &Said) -> String {
+    let mut text = frames(error);
+    text.extend([&*said.name, ": ", &*said.text]);
+    if said.is_of_a_group() {
+        others(error, &mut text);
+    }
+    text
+}
+
+/// What an exception was raised from or after, and how that is told.
+fn before<'py>(
+    error: &Bound<'py, PyAny>,
+    said: &Said,
+) -> Option<(Bound<'py, PyAny>, &'static str)> {
+    let py = error.py();
+    if let Some(cause) = cause(error, said) {
+        let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
+        return Some((cause, joint));
+    }
+    let context = error.getattr(intern!(py, "__context__")).ok()?;
+    let hidden = error.getattr(intern!(py, "__suppress_context__"));
+    if context.is_none() || hidden.is_ok_and(|hidden| hidden.is_truthy().unwrap_or(false)) {
+        return None;
+    }
+    Some((context, "\n\nWhile that was handled another was raised:\n\n"))
+}
+
 /// Those of a group that do not stand for it.
 fn others(group: &Bound<'_, PyAny>, text: &mut String) {
-    if !name(&group.get_type()).ends_with("ExceptionGroup") {
-        return;
-    }
     let Ok(Some(all)) = group.getattr_opt("exceptions") else { return };
     let Ok(all) = all.try_iter() else { return };
     for error in all.flatten().skip(1).take(CAUSES) {
@@ -255,8 +293,7 @@ fn frames(error: &Bound<'_, PyAny>) -> String {
             lines.pop_front();
         }
         // Those above the tool are ours, and tell nothing.
-        let line = frame(&traceback).unwrap_or_default();
-        if !lines.is_empty() || !OURS.iter().any(|file| line.contains(file)) {
+        if let Ok(Some(line)) = frame(&traceback, lines.is_empty()) {
             lines.push_back(line);
         }
         next = traceback.getattr(intern!(py, "tb_next")).ok();
@@ -266,11 +303,14 @@ fn frames(error: &Bound<'_, PyAny>) -> String {
     text
 }
 
-fn frame(traceback: &Bound<'_, PyAny>) -> PyResult<String> {
+fn frame(traceback: &Bound<'_, PyAny>, may_be_ours: bool) -> PyResult<Option<String>> {
     let py = traceback.py();
     let code = traceback.getattr(intern!(py, "tb_frame"))?.getattr(intern!(py, "f_code"))?;
-    let file = code.getattr(intern!(py, "co_filename"))?;
+    let file = shown(&code.getattr(intern!(py, "co_filename"))?);
+    if may_be_ours && OURS.iter().any(|ours| file.ends_with(ours)) {
+        return Ok(None);
+    }
     let function = code.getattr(intern!(py, "co_name"))?;
     let line = traceback.getattr(intern!(py, "tb_lineno"))?;
-    Ok(format!("  File \"{}\", line {line}, in {}\n", shown(&file), shown(&function)))
+    Ok(Some(format!("  File \"{file}\", line {line}, in {}\n", shown(&function))))
 }

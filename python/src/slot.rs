@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::json::{Without, json, too_deep};
+use crate::known;
 
 /// Where a function that is no coroutine runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -84,10 +85,7 @@ impl Asked<'_> {
     ) -> PyResult<(Call, Arc<Slot>)> {
         let Self(name, arguments, id, run, extra) = self;
         let py = name.py();
-        let context = py
-            .import(intern!(py, "contextvars"))?
-            .call_method0(intern!(py, "copy_context"))?
-            .unbind();
+        let context = known::COPY_CONTEXT.get(py)?.call0()?.unbind();
         let tool = text(&name);
         let slot = Arc::new(Slot {
             tool: tool.clone(),

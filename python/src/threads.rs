@@ -2,10 +2,11 @@
 //! no frame of ours lies below a tool that an ending interpreter takes away.
 //!
 //! Most functions are done at once. For a caller that waits, one thread takes its calls in turn, and
-//! only when it does not get on the others are woken: a switch costs more than most calls.
+//! only when it does not get on the others are woken: a switch costs more than most calls. Nobody is
+//! woken by who holds the interpreter: he would only fall asleep again, waiting for it.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -14,7 +15,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::tool::Finish;
+use crate::tool::{Done, Finish};
 
 /// The most threads that somebody waits for; more calls wait for one, and their time runs.
 const MOST: usize = 256;
@@ -41,7 +42,8 @@ pub(crate) struct Job {
 pub(crate) enum Urgency {
     /// It gets a thread now.
     Now,
-    /// Its caller waits for it, and calls [`Pool::hurry`] when it takes too long.
+    /// Its caller calls [`Pool::attend`] when it has nothing else to do, and [`Pool::hurry`] when it
+    /// takes too long.
     Soon,
 }
 
@@ -86,22 +88,31 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a job on.
+    /// Takes a job on; its thread is woken by the bell.
     pub(crate) fn submit(
         self: &Arc<Self>,
         py: Python<'_>,
         job: Job,
         urgency: Urgency,
-    ) -> PyResult<()> {
-        let needed = {
+    ) -> PyResult<Bell> {
+        let called = {
             let mut state = self.state();
-            let is_quiet = state.threads == state.idle;
             job.progress.queued();
             state.jobs.push_back(job);
-            if urgency == Urgency::Now || is_quiet { state.call(1) } else { 0 }
+            if urgency == Urgency::Now { state.call(1) } else { Called::default() }
         };
-        self.changed.notify_one();
-        self.start(py, needed)
+        self.start(py, called.started)?;
+        Ok(Bell((called.woken > 0).then(|| Arc::clone(self))))
+    }
+
+    /// Sees to it that somebody is at the jobs that wait.
+    pub(crate) fn attend(self: &Arc<Self>) {
+        let called = {
+            let mut state = self.state();
+            let is_quiet = state.threads == state.idle;
+            if is_quiet && !state.jobs.is_empty() { state.call(1) } else { Called::default() }
+        };
+        self.wake(called);
     }
 
     /// Whether jobs wait for a thread.
@@ -111,15 +122,21 @@ impl Pool {
 
     /// Gives every job that waits a thread.
     pub(crate) fn hurry(self: &Arc<Self>) {
-        let needed = {
+        let called = {
             let mut state = self.state();
             let waiting = state.jobs.len();
             state.call(waiting)
         };
-        self.changed.notify_all();
-        if needed > 0 {
+        self.wake(called);
+    }
+
+    fn wake(self: &Arc<Self>, called: Called) {
+        for _ in 0..called.woken {
+            self.changed.notify_one();
+        }
+        if called.started > 0 {
             // What cannot be started now is taken by the threads there are.
-            let _ = Python::attach(|py| self.start(py, needed));
+            let _ = Python::attach(|py| self.start(py, called.started));
         }
     }
 
@@ -131,7 +148,7 @@ impl Pool {
                 state.next
             };
             let work = py.import(intern!(py, "breakfall._work")).and_then(|module| {
-                let work = Work { pool: Arc::clone(self), number };
+                let work = Work { pool: Arc::clone(self), number, at: Mutex::default() };
                 module.call_method1(intern!(py, "start"), (work,))
             });
             if let Err(error) = work {
@@ -142,7 +159,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The next job; `None` for a thread that has had none for long.
+    /// The next job; `None` for a thread that has had none for long, or is one too many.
     fn take(&self, number: u64) -> Option<(Job, Elsewhere)> {
         let mut state = self.state();
         state.at.remove(&number);
@@ -152,6 +169,11 @@ impl Pool {
                     state.at.insert(number, job.progress.clone());
                     return Some((job, elsewhere));
                 }
+            }
+            if state.threads > state.most() {
+                // It was started beside one that hung, and does so no more.
+                state.threads -= 1;
+                return None;
             }
             state.idle += 1;
             let asleep = |state: &mut State| state.calls == 0;
@@ -170,24 +192,48 @@ impl Pool {
     }
 }
 
+/// How many threads are to be woken, and how many to be started.
+#[derive(Default)]
+struct Called {
+    woken: usize,
+    started: usize,
+}
+
+/// Wakes the thread that was called for a job, once nobody holds the interpreter here.
+#[must_use]
+pub(crate) struct Bell(Option<Arc<Pool>>);
+
+impl Bell {
+    pub(crate) fn ring(self) {
+        if let Some(pool) = self.0 {
+            pool.changed.notify_one();
+        }
+    }
+}
+
 impl State {
-    /// Calls sleeping threads, and tells how many must be started.
-    fn call(&mut self, wanted: usize) -> usize {
+    /// Calls threads: those that sleep, then new ones.
+    fn call(&mut self, wanted: usize) -> Called {
         let woken = wanted.min(self.idle);
         self.idle -= woken;
         self.calls += woken;
         let started = (wanted - woken).min(self.room());
         self.threads += started;
-        started
+        Called { woken, started }
     }
 
-    /// How many threads may be started. Those that hang beyond their time are in nobody's way.
+    /// How many threads may be started.
     fn room(&self) -> usize {
+        self.most().saturating_sub(self.threads)
+    }
+
+    /// How many threads there may be. Those that hang beyond their time are in nobody's way.
+    fn most(&self) -> usize {
         if self.threads < MOST {
-            return MOST - self.threads;
+            return MOST;
         }
         let left = self.at.values().filter(|progress| !progress.is_wanted()).count();
-        (MOST + left).min(UTMOST).saturating_sub(self.threads)
+        (MOST + left).min(UTMOST)
     }
 }
 
@@ -196,16 +242,42 @@ impl State {
 pub(crate) struct Work {
     pool: Arc<Pool>,
     number: u64,
+    /// What the thread is at: who waits for it is woken when the interpreter is free again.
+    at: Mutex<Weak<Done>>,
 }
 
 #[pymethods]
 impl Work {
     /// The next function with what it is called with; `None` when the thread is to end.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let taken = py.detach(|| self.pool.take(self.number));
+        let taken = py.detach(|| {
+            self.tell();
+            self.pool.take(self.number)
+        });
         let Some((job, elsewhere)) = taken else { return Ok(None) };
         let Job { function, arguments, extra, context, finish, progress: _ } = job;
-        finish.begins(elsewhere);
+        *self.at() = finish.begins(elsewhere);
         (function, arguments, extra, context, finish).into_pyobject(py).map(Some)
+    }
+}
+
+impl Work {
+    fn at(&self) -> MutexGuard<'_, Weak<Done>> {
+        self.at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells who waits that what the thread was at is done.
+    fn tell(&self) {
+        let done = std::mem::take(&mut *self.at());
+        if let Some(done) = done.upgrade() {
+            done.tell();
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        // A thread that was made to end in between.
+        self.tell();
     }
 }

@@ -3,7 +3,7 @@
 
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::fork;
 use crate::functions::Functions;
 use crate::output;
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, Slot, Where};
-use crate::threads::{Job, Urgency, pool};
+use crate::threads::{Bell, Job, Urgency, pool};
+use crate::{fork, known};
 
 /// Python functions of the arguments and of what the door hands over.
 pub(crate) struct PyTool {
@@ -40,11 +40,16 @@ impl Tool for PyTool {
                 fork::outside(|| Python::attach(|py| self.begin(py, slot, arguments, &context)));
             match begun {
                 Ok(Begun::Done(outcome)) => outcome,
-                Ok(Begun::Waits(waits)) => waits.await,
-                Ok(Begun::WaitsAlone(waits)) => match waits.soon() {
-                    Some(outcome) => outcome,
-                    None => waits.await,
-                },
+                Ok(Begun::Task(waits)) => waits.await,
+                Ok(Begun::Job(waits, bell)) => {
+                    bell.ring();
+                    // Where nothing else is to be done meanwhile.
+                    let is_alone = slot.place == Where::Alone;
+                    match is_alone.then(|| waits.soon()).flatten() {
+                        Some(outcome) => outcome,
+                        None => waits.await,
+                    }
+                }
                 Err(error) => Err(Failure::internal("the function did not start").caused_by(error)),
             }
         })
@@ -54,9 +59,8 @@ impl Tool for PyTool {
 /// What became of a function that was begun.
 enum Begun {
     Done(Outcome),
-    Waits(Waits),
-    /// Nothing else is to be done meanwhile.
-    WaitsAlone(Waits),
+    Task(Waits),
+    Job(Waits, Bell),
 }
 
 impl PyTool {
@@ -98,15 +102,16 @@ impl PyTool {
             done: Arc::clone(&done),
             manners: Arc::clone(&self.manners),
             elsewhere: Mutex::new(None),
+            is_told_later: function.is_some(),
         };
         let progress = context.progress();
         let Some(function) = function else {
             let Some(coroutine) = coroutine else {
                 return Err(PyTypeError::new_err("the tool has no function"));
             };
-            finish.begins(progress.elsewhere());
+            let _ = finish.begins(progress.elsewhere());
             let task = task(py, slot, &coroutine, given, finish)?;
-            return Ok(Begun::Waits(Waits { done, slot: Arc::clone(slot), task: Some(task) }));
+            return Ok(Begun::Task(Waits { done, slot: Arc::clone(slot), task: Some(task) }));
         };
         let job = Job {
             function,
@@ -120,12 +125,8 @@ impl PyTool {
             Where::Thread => Urgency::Soon,
             Where::Alone | Where::BesideLoop | Where::Here => Urgency::Now,
         };
-        pool().submit(py, job, urgency)?;
-        let waits = Waits { done, slot: Arc::clone(slot), task: None };
-        Ok(match slot.place {
-            Where::Alone => Begun::WaitsAlone(waits),
-            _ => Begun::Waits(waits),
-        })
+        let bell = pool().submit(py, job, urgency)?;
+        Ok(Begun::Job(Waits { done, slot: Arc::clone(slot), task: None }, bell))
     }
 }
 
@@ -146,11 +147,10 @@ fn task(
     given: Py<PyAny>,
     finish: Finish,
 ) -> PyResult<Py<PyAny>> {
-    let work = py.import(intern!(py, "breakfall._work"))?;
     let task = if let Some(event_loop) = &slot.event_loop {
-        let arguments = (event_loop, coroutine, given, &slot.extra, finish);
-        work.call_method1(intern!(py, "task"), arguments)?
+        known::TASK.get(py)?.call1((event_loop, coroutine, given, &slot.extra, finish))?
     } else {
+        let work = py.import(intern!(py, "breakfall._work"))?;
         let arguments = (coroutine, given, &slot.extra, &slot.context, finish);
         work.call_method1(intern!(py, "task_elsewhere"), arguments)?
     };
@@ -172,12 +172,15 @@ pub(crate) struct Finish {
     done: Arc<Done>,
     manners: Arc<Manners>,
     elsewhere: Mutex<Option<Elsewhere>>,
+    /// Who ran the function tells who waits, when the interpreter is free.
+    is_told_later: bool,
 }
 
 impl Finish {
-    /// The function begins to run.
-    pub(crate) fn begins(&self, elsewhere: Elsewhere) {
+    /// The function begins to run. Who runs it gets what is to be told when it is done.
+    pub(crate) fn begins(&self, elsewhere: Elsewhere) -> Weak<Done> {
         *self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner) = Some(elsewhere);
+        Arc::downgrade(&self.done)
     }
 }
 
@@ -203,12 +206,15 @@ impl Finish {
         }
         // What comes too late lies here until it is dropped: only who waits takes it.
         self.done.set(came);
+        if !self.is_told_later {
+            self.done.tell();
+        }
     }
 }
 
 /// What came of a function, once it is there.
 #[derive(Default)]
-struct Done(Mutex<Came>, Condvar);
+pub(crate) struct Done(Mutex<Came>, Condvar);
 
 /// The outcome with what the function left, and who is to be woken then.
 type Came = (Option<(Outcome, Left)>, Option<Waker>);
@@ -230,11 +236,12 @@ impl Done {
     }
 
     fn set(&self, came: (Outcome, Left)) {
-        let waker = {
-            let mut state = self.state();
-            state.0 = Some(came);
-            state.1.take()
-        };
+        self.state().0 = Some(came);
+    }
+
+    /// Wakes who waits.
+    pub(crate) fn tell(&self) {
+        let waker = self.state().1.take();
         self.1.notify_one();
         if let Some(waker) = waker {
             waker.wake();

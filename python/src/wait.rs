@@ -11,11 +11,11 @@ use std::time::Duration;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use crate::fork;
 use crate::reply::{self, Reply};
 use crate::runtime::runtime;
 use crate::slot::Slot;
 use crate::threads::pool;
+use crate::{fork, known};
 
 /// What a guard answers to calls.
 pub(crate) type Replies = Pin<Box<dyn Future<Output = Vec<breakfall::Reply>> + Send>>;
@@ -26,15 +26,19 @@ const PATIENCE: Duration = Duration::from_micros(200);
 /// How often a thread that waits looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// Waits on this thread. The interpreter is free meanwhile; Ctrl-C drops the call.
-pub(crate) fn on_this_thread<F: Future + Send>(py: Python<'_>, future: F) -> PyResult<F::Output>
+/// Waits on this thread. The interpreter is free meanwhile; Ctrl-C drops the call. The future is
+/// made where it stays: it is large, and every move would copy it.
+pub(crate) fn on_this_thread<F: Future>(
+    py: Python<'_>,
+    make: impl FnOnce() -> F + Send,
+) -> PyResult<F::Output>
 where
     F::Output: Send,
 {
     let runtime = runtime()?;
     py.detach(|| {
         let _clock = runtime.enter();
-        let mut future = std::pin::pin!(future);
+        let mut future = std::pin::pin!(make());
         let unpark =
             Arc::new(Unpark { thread: std::thread::current(), is_woken: AtomicBool::new(false) });
         let waker = Waker::from(Arc::clone(&unpark));
@@ -74,6 +78,7 @@ impl Wake for Unpark {
 impl Unpark {
     /// Sleeps until it is woken, or a signal has something to say.
     fn park(&self) -> PyResult<()> {
+        pool().attend();
         while !self.is_woken.swap(false, Ordering::AcqRel) {
             let pool = pool();
             if pool.is_behind() {
@@ -107,17 +112,10 @@ impl Answer {
     }
 }
 
-#[pymethods]
 impl Answer {
-    /// The replies, or `None`; then `waiting` is given a result when there is more to do.
-    fn poll(
-        &self,
-        py: Python<'_>,
-        waiting: Py<PyAny>,
-        event_loop: Py<PyAny>,
-    ) -> PyResult<Option<Vec<Reply>>> {
+    /// The replies, if they are there. Who waits for them looks again: nobody is woken yet.
+    pub(crate) fn look(&self, py: Python<'_>) -> PyResult<Option<Vec<Reply>>> {
         let runtime = runtime()?;
-        *self.waker.waiting() = Some((waiting, event_loop, std::thread::current().id()));
         let waker = Waker::from(Arc::clone(&self.waker));
         let polled = py.detach(|| {
             let _clock = runtime.enter();
@@ -136,6 +134,20 @@ impl Answer {
             Poll::Ready(replies) => reply::of(py, replies, &self.slots).map(Some),
             Poll::Pending => Ok(None),
         }
+    }
+}
+
+#[pymethods]
+impl Answer {
+    /// The replies, or `None`; then `waiting` is given a result when there is more to do.
+    fn poll(
+        &self,
+        py: Python<'_>,
+        waiting: Py<PyAny>,
+        event_loop: Py<PyAny>,
+    ) -> PyResult<Option<Vec<Reply>>> {
+        *self.waker.waiting() = Some((waiting, event_loop, std::thread::current().id()));
+        self.look(py)
     }
 
     /// Nobody waits any more.
@@ -171,11 +183,10 @@ impl Wake for WakesLoop {
         let Some((waiting, event_loop, thread)) = self.waiting().take() else { return };
         let wake = |py: Python<'_>| {
             let work = || -> PyResult<()> {
-                let module = py.import(intern!(py, "breakfall._work"))?;
+                let wake = known::WAKE.get(py)?;
                 if std::thread::current().id() == thread {
-                    module.call_method1(intern!(py, "wake"), (waiting,))?;
+                    wake.call1((waiting,))?;
                 } else {
-                    let wake = module.getattr(intern!(py, "wake"))?;
                     event_loop.call_method1(
                         py,
                         intern!(py, "call_soon_threadsafe"),

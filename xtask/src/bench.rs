@@ -76,6 +76,8 @@ pub(crate) fn guard(options: &[&str]) -> Result<(), Failed> {
     cargo("program", &["build", "--quiet", "--release", "--package", "breakfall-cli"], &[])?;
     let status = Command::new("e2e/bench.py")
         .args(options)
+        .arg("--json")
+        .arg(target().join("bench/guard.json"))
         .arg("--")
         .arg(target().join("release/breakfall"))
         .status()

@@ -25,8 +25,8 @@ usage: cargo xtask COMMAND
   bench spine    a guarded call beside a bare one
   bench store    a million failures kept, and told of
   bench guard    the guard beside no guard and its peers; takes the options of `e2e/bench.py`
-  bench python   a call in our tool node beside LangGraph's own; takes the options of
-                 `python/benches/node.py`
+  bench python   a call in our tool node beside LangGraph's own and what else people use; takes
+                 the options of `python/benches/node.py`
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
   fuzz [SECONDS] fuzz each target for this long (60)

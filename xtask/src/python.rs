@@ -36,13 +36,19 @@ const DOCTESTS: &[&str] = &[
     "breakfall",
 ];
 
-/// What a call costs in our node, beside LangGraph's own.
+/// What a call costs in our node, beside LangGraph's own and what else people use. The figures are
+/// left in `bench/python.json` where cargo builds.
 pub(crate) fn bench(options: &[&str]) -> Result<(), Failed> {
-    let folder = servers::package()?;
+    let folder = servers::python_peers()?;
     install(&folder, &["--release"])?;
+    let figures = target().join("bench");
+    std::fs::create_dir_all(&figures).map_err(|error| format!("{}: {error}", figures.display()))?;
     run(
         "bench",
-        Command::new(folder.join("bin/python")).arg("python/benches/node.py").args(options),
+        Command::new(folder.join("bin/python"))
+            .args(["python/benches/node.py", "--json"])
+            .arg(figures.join("python.json"))
+            .args(options),
     )
 }
 

@@ -66,8 +66,25 @@ const PACKAGE: &[(Place, &[&str])] = &[(
     ],
 )];
 
-/// What the guard is measured beside, and takes minutes to build.
-const PEERS: &[(Place, &[&str])] = &[(Place::Rust("rust"), &["mcp-proxy@0.6.0"])];
+/// What the Python node is measured beside, with what builds the node: the newest releases that go
+/// together.
+const PYTHON_PEERS: &[(Place, &[&str])] = &[(
+    Place::Python("venv-bench"),
+    &[
+        "fastmcp==4.1.2",
+        "langchain-core==1.7.2",
+        "langgraph==1.2.20",
+        "maturin==1.16.0",
+        "pydantic==2.14.3",
+        "pydantic-ai-slim==2.66.0",
+    ],
+)];
+
+/// What the guard is measured beside: proxies that people put before servers today.
+const PEERS: &[(Place, &[&str])] = &[
+    (Place::Python("venv-proxy"), &["mcp-proxy==0.13.0", "mcp==1.30.0"]),
+    (Place::Node("npm-proxy"), &["supergateway@4.0.0"]),
+];
 
 /// A real model, small enough for any machine, and what runs it. Neither is given what it depends
 /// on: one of that would have to be compiled, and none of it is used.
@@ -81,15 +98,12 @@ enum Place {
     Python(&'static str),
     /// Packages without what they depend on.
     PythonAlone(&'static str),
-    Rust(&'static str),
 }
 
 impl Place {
     fn name(self) -> &'static str {
         match self {
-            Self::Node(name) | Self::Python(name) | Self::PythonAlone(name) | Self::Rust(name) => {
-                name
-            }
+            Self::Node(name) | Self::Python(name) | Self::PythonAlone(name) => name,
         }
     }
 }
@@ -109,7 +123,17 @@ pub(crate) fn model() -> Result<(), Failed> {
 /// Installs what the Python package is tested with, and tells where.
 pub(crate) fn package() -> Result<PathBuf, Failed> {
     install(PACKAGE)?;
-    let folder = Path::new(TOOLS).join("venv-package");
+    folder("venv-package")
+}
+
+/// Installs what the Python node is measured beside, and tells where.
+pub(crate) fn python_peers() -> Result<PathBuf, Failed> {
+    install(PYTHON_PEERS)?;
+    folder("venv-bench")
+}
+
+fn folder(name: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(TOOLS).join(name);
     std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
@@ -140,7 +164,6 @@ fn install(places: &[(Place, &[&str])]) -> Result<(), Failed> {
             Place::Node(_) => node(&folder, pins)?,
             Place::Python(_) => python(&folder, pins, &[])?,
             Place::PythonAlone(_) => python(&folder, pins, &["--no-deps"])?,
-            Place::Rust(_) => rust(&folder, pins)?,
         }
         std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     }
@@ -187,16 +210,6 @@ pub(crate) fn pip(folder: &Path, packages: &[&str], options: &[&str]) -> Result<
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
             .args(options)
             .args(packages),
-    )
-}
-
-fn rust(folder: &Path, pins: &[&str]) -> Result<(), Failed> {
-    run(
-        "cargo install",
-        Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-            .args(["install", "--quiet", "--locked", "--root"])
-            .arg(folder)
-            .args(pins),
     )
 }
 

@@ -26,6 +26,9 @@ pub(crate) const WATCHDOG: &str = "__watchdog";
 /// Where the token is that clients must show.
 const TOKEN: &str = "BREAKFALL_TOKEN";
 
+/// Sooner than the time of any call that nobody hurries is up.
+const BEAT: Duration = Duration::from_secs(10);
+
 /// How long the end waits for the disk that takes the recording.
 const WRITTEN: Duration = Duration::from_secs(1);
 
@@ -297,11 +300,20 @@ pub(crate) fn watchdog() -> Option<Arc<Watchdog>> {
     Watchdog::start(&program, &[WATCHDOG]).map(Arc::new).ok()
 }
 
+/// A timer that ends before that of any call: with one ahead of it, a call's own is set without
+/// waking anybody.
+async fn beat() {
+    loop {
+        tokio::time::sleep(BEAT).await;
+    }
+}
+
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failed::new("could not start").because(error))?;
+    runtime.spawn(beat());
     let done = runtime.block_on(work);
     // Reading standard input blocks a thread that nothing else would end.
     runtime.shutdown_background();

@@ -17,6 +17,8 @@ pub(crate) const MODERN: &str = "2026-07-28";
 
 /// Under which names a request of the modern era tells what a handshake would.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// How the first of them ends: few texts have that, and what is this short is found at once.
+const ENDS: &str = "contextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -37,8 +39,7 @@ impl Era {
     /// How a request speaks.
     pub(crate) fn of(params: Option<&RawValue>) -> Self {
         // Almost every request of the other era has no such name anywhere.
-        if params.is_some_and(|params| params.get().contains(VERSION)) && version(params).is_some()
-        {
+        if params.is_some_and(|params| params.get().contains(ENDS)) && version(params).is_some() {
             Self::Modern
         } else {
             Self::Legacy

@@ -1,5 +1,6 @@
 //! A JSON object whose values stay as they are written, in their order.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
@@ -36,6 +37,12 @@ impl Fields {
 
     pub(crate) fn remove(&mut self, name: &str) {
         self.0.retain(|(field, _)| field != name);
+    }
+
+    /// Only the first of fields that have the same name.
+    pub(crate) fn first_of_each(self) -> Self {
+        let mut seen = HashSet::new();
+        Self(self.0.into_iter().filter(|(name, _)| seen.insert(name.clone())).collect())
     }
 
     /// Takes a field out.

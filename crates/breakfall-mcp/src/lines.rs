@@ -1,15 +1,11 @@
-//! Lines, read within bounds and written many at once.
+//! Lines, read within bounds.
 
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use crate::message::LONGEST;
 
 /// How much of a line that is too long is kept.
 const HEAD: usize = 256;
-
-/// How much is written at once.
-const WRITTEN: usize = 64 << 10;
 
 /// A line that came, or what came instead.
 #[derive(Debug, PartialEq)]
@@ -40,7 +36,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
                 let rest = std::mem::take(&mut self.line);
                 return Ok((!rest.is_empty()).then(|| line(rest)));
             }
-            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let end = memchr::memchr(b'\n', bytes);
             let taken = end.map_or(bytes.len(), |end| end + 1);
             // One byte over the longest tells that it is too long; more need not be kept.
             let room = (LONGEST + 1).saturating_sub(self.line.len());
@@ -62,25 +58,6 @@ fn line(bytes: Vec<u8>) -> Line {
         return Line::TooLong(String::from_utf8_lossy(&bytes[..HEAD]).into_owned());
     }
     String::from_utf8(bytes).map_or(Line::Garbage, Line::Text)
-}
-
-/// Writes lines, many at once where many wait, until nobody sends any or nobody reads them.
-pub(crate) async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<String>) {
-    let mut bytes = Vec::new();
-    while let Some(line) = lines.recv().await {
-        bytes.clear();
-        bytes.extend_from_slice(line.as_bytes());
-        bytes.push(b'\n');
-        while bytes.len() < WRITTEN
-            && let Ok(line) = lines.try_recv()
-        {
-            bytes.extend_from_slice(line.as_bytes());
-            bytes.push(b'\n');
-        }
-        if output.write_all(&bytes).await.is_err() || output.flush().await.is_err() {
-            return;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -65,37 +65,50 @@ impl Message {
 }
 
 /// The messages of a line, which may be a batch.
-pub(crate) fn messages(line: &str) -> Vec<Option<Message>> {
-    if line.trim_start().starts_with('[')
-        && let Ok(batch) = serde_json::from_str::<Vec<&RawValue>>(line)
-    {
-        return batch.into_iter().map(|one| Message::parse(one.get())).collect();
+pub(crate) fn messages(line: &str) -> impl Iterator<Item = Option<Message>> {
+    let batch: Option<Vec<&RawValue>> =
+        line.trim_start().starts_with('[').then(|| serde_json::from_str(line).ok()).flatten();
+    let single = batch.is_none().then_some(line);
+    let each = batch.into_iter().flatten().map(RawValue::get);
+    single.into_iter().chain(each).map(Message::parse)
+}
+
+/// A message of these members, whose values are JSON.
+fn message(members: &[(&str, &str)]) -> String {
+    const HEAD: &str = r#"{"jsonrpc":"2.0""#;
+    // Each has four marks around it; at the end there is room for that of the line.
+    let length: usize = members.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
+    let mut text = String::with_capacity(HEAD.len() + length + 2);
+    text.push_str(HEAD);
+    for (name, value) in members {
+        for part in [",\"", name, "\":", value] {
+            text.push_str(part);
+        }
     }
-    vec![Message::parse(line)]
+    text.push('}');
+    text
 }
 
 pub(crate) fn request(id: &str, method: &str, params: Option<&RawValue>) -> String {
     let method = raw(&method);
     match params {
-        Some(params) => {
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
-        }
-        None => format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method}}}"#),
+        Some(params) => message(&[("id", id), ("method", method.get()), ("params", params.get())]),
+        None => message(&[("id", id), ("method", method.get())]),
     }
 }
 
 pub(crate) fn notification(method: &str, params: Option<&RawValue>) -> String {
     let method = raw(&method);
     match params {
-        Some(params) => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#),
-        None => format!(r#"{{"jsonrpc":"2.0","method":{method}}}"#),
+        Some(params) => message(&[("method", method.get()), ("params", params.get())]),
+        None => message(&[("method", method.get())]),
     }
 }
 
 pub(crate) fn answer(id: &RawValue, answer: &Answer) -> String {
     match answer {
-        Answer::Result(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
-        Answer::Error(error) => format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#),
+        Answer::Result(result) => message(&[("id", id.get()), ("result", result.get())]),
+        Answer::Error(error) => message(&[("id", id.get()), ("error", error.get())]),
     }
 }
 
@@ -139,6 +152,6 @@ mod tests {
         ] {
             assert_eq!(Message::parse(line).is_some(), is, "{line}");
         }
-        assert_eq!(messages(r#"[{"method":"a"},{"id":1,"method":"b"},3]"#).len(), 3);
+        assert_eq!(messages(r#"[{"method":"a"},{"id":1,"method":"b"},3]"#).count(), 3);
     }
 }

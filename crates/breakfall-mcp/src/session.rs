@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use asking::Asked;
-use breakfall::{Call, FailureKind, Guard, ToolSpec, UnknownTool};
+use breakfall::{FailureKind, Guard, ToolSpec, UnknownTool};
 use futures_util::FutureExt;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -22,9 +22,10 @@ use tokio::time::Instant;
 use crate::era::{self, Era};
 use crate::fields::{Fields, raw};
 use crate::message::{Answer, Message, answer, notification};
+use crate::numbers::Numbered;
 use crate::origin::Origin;
-use crate::tools::{self, Request};
-use crate::trace;
+use crate::out::Out;
+use crate::tools::{self, Called};
 use crate::upstream::{Event, Lost, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
@@ -56,9 +57,9 @@ pub struct Session {
     /// Whether a tool that does not exist is answered as the protocol's letter has it.
     unknown_tool: UnknownTool,
     events: mpsc::Sender<Event>,
-    out: mpsc::Sender<String>,
+    out: Out,
     /// Requests of the client that are under way, by numbers of ours.
-    running: Mutex<HashMap<u64, Running>>,
+    running: Mutex<Numbered<Running>>,
     /// Requests of servers that the client has not answered, by our numbers.
     asked: Mutex<BTreeMap<u64, Asked>>,
     /// What is wrong with the tools of servers that are used all the same.
@@ -70,7 +71,7 @@ pub struct Session {
 
 /// A request of the client that is under way.
 struct Running {
-    id: Box<RawValue>,
+    origin: Arc<Origin>,
     stop: oneshot::Sender<()>,
 }
 
@@ -99,7 +100,7 @@ impl Session {
         match about.and_then(|origin| origin.stream.as_ref()) {
             Some(stream) => stream.push(line),
             None => {
-                let _ = self.out.send(line).await;
+                self.out.send(line).await;
             }
         }
     }
@@ -134,11 +135,11 @@ impl Session {
     ) -> u64 {
         let (stop, stopped) = oneshot::channel();
         let number = self.number();
-        locked(&self.running).insert(number, Running { id: origin.id.clone(), stop });
+        locked(&self.running).insert(number, Running { origin: Arc::clone(&origin), stop });
         let session = Arc::clone(self);
         // Boxed: it has nine kilobytes, and a task moves its future ten times from spawn to end.
         tokio::spawn(Box::pin(async move {
-            let answering = session.answer(&origin, &method, params.as_deref(), stopped);
+            let answering = session.answer(&origin, &method, params, stopped);
             // Whatever happens in here, the client has its answer.
             let answered = AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
                 Some(crate::message::error(
@@ -176,18 +177,20 @@ impl Session {
         self: &Arc<Self>,
         origin: &Arc<Origin>,
         method: &str,
-        params: Option<&RawValue>,
+        params: Option<Box<RawValue>>,
         stopped: oneshot::Receiver<()>,
     ) -> Option<Answer> {
+        // Boxed, as all that is not a call: a call should not have to make room for it.
         if origin.era == Era::Modern
-            && let Some(refusal) = self.met(method, params).await
+            && let Some(refusal) = Box::pin(self.met(method, params.as_deref())).await
         {
             return Some(refusal);
         }
         if method == "tools/call" {
             return self.call(origin, params, stopped).await;
         }
-        let answering = async {
+        let params = params.as_deref();
+        let answering = Box::pin(async {
             match (method, origin.era) {
                 ("ping", Era::Legacy) => Answer::Result(raw(&json!({}))),
                 ("initialize", Era::Legacy) => self.greeted(origin, params).await,
@@ -204,7 +207,7 @@ impl Session {
                 },
                 _ => self.forwarded(origin, method, params).await,
             }
-        };
+        });
         tokio::select! {
             answered = answering => Some(answered),
             Ok(()) = stopped => None,
@@ -215,34 +218,26 @@ impl Session {
     async fn call(
         self: &Arc<Self>,
         origin: &Arc<Origin>,
-        params: Option<&RawValue>,
+        params: Option<Box<RawValue>>,
         stopped: oneshot::Receiver<()>,
     ) -> Option<Answer> {
-        let mut fields = Fields::of(params);
-        let Some(tool) = fields.text("name") else {
+        let Some(called) = Called::of(params) else {
             return Some(crate::message::error(-32602, "`params.name` must name a tool"));
         };
-        let arguments = fields.get("arguments").map_or("{}", RawValue::get).to_owned();
-        fields.remove("arguments");
-        let continued = |name: &&str| fields.get(name).is_some();
-        let is_continued = ["requestState", "inputResponses"].iter().any(continued);
-        let trace = if self.guard.traces() { trace::of(&fields) } else { None };
-        let request = Request { fields, origin: Arc::clone(origin) };
-        let mut call = Call::new(origin.id.get(), &tool, arguments).with(request);
-        call.trace = trace.map(Box::new);
+        let is_continued = called.is_continued;
+        let mut call = called.call(origin, self.guard.traces());
         call.run = origin.run.clone().or_else(|| Some(Arc::clone(&self.run)));
-        if let Some(lost) = self.not_there(&tool).await {
+        if !self.guard.toolbox().knows(&call.tool)
+            && let Some(lost) = Box::pin(self.not_there(&call.tool)).await
+        {
             let reply = self.guard.refuse(call, tools::failure(lost));
             return Some(tools::answer(&reply, origin.era, is_continued));
         }
-        let was_stopped = Arc::new(AtomicBool::new(false));
-        let stop = {
-            let was_stopped = Arc::clone(&was_stopped);
-            async move {
-                // A sender that is dropped is a session that ends: the call does, too.
-                let _ = stopped.await;
-                was_stopped.store(true, Ordering::Relaxed);
-            }
+        let was_stopped = AtomicBool::new(false);
+        let stop = async {
+            // A sender that is dropped is a session that ends: the call does, too.
+            let _ = stopped.await;
+            was_stopped.store(true, Ordering::Relaxed);
         };
         let reply = self.guard.handle_until(call, stop).await;
         if was_stopped.load(Ordering::Relaxed) {
@@ -298,7 +293,8 @@ impl Session {
                 let Some(id) = id.get("requestId") else { return };
                 let running = {
                     let running = locked(&self.running);
-                    running.iter().find(|(_, it)| it.id.get() == id.get()).map(|(at, _)| *at)
+                    let asked = |it: &Running| it.origin.id.get() == id.get();
+                    running.iter().find(|(_, it)| asked(it)).map(|(at, _)| *at)
                 };
                 if let Some(number) = running {
                     self.stop(number);

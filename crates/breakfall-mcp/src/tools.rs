@@ -1,5 +1,8 @@
 //! MCP's words for tools, calls and results become ours, and back: the only file that knows both.
 
+mod called;
+
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,12 +13,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+pub(crate) use called::Called;
+use called::{Request, rewritten};
+
 use crate::era::Era;
 use crate::fields::{Fields, raw};
 use crate::headers::Parameter;
 use crate::message::Answer;
-use crate::origin::Origin;
-use crate::trace;
 use crate::upstream::{Lost, Upstream};
 
 /// A tool as a server describes it.
@@ -37,13 +41,6 @@ struct Hints {
     read_only_hint: Option<bool>,
     #[serde(default)]
     idempotent_hint: Option<bool>,
-}
-
-/// What a call brings beside its arguments: the other fields of the request, and where it comes
-/// from.
-pub(crate) struct Request {
-    pub(crate) fields: Fields,
-    pub(crate) origin: Arc<Origin>,
 }
 
 /// A server's tools under their names behind the guard.
@@ -124,38 +121,41 @@ impl Tool for Relay {
     ) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let request = context.attachment.and_then(|it| it.get::<Request>());
-            let mut fields = request.map(|request| request.fields.clone()).unwrap_or_default();
-            let origin = request.map(|request| &request.origin);
-            fields.set("name", raw(&self.name));
-            if let Some(trace) = context.trace {
-                trace::pass_on(&mut fields, trace);
-            }
-            let text = arguments.text().filter(|text| !text.trim().is_empty());
-            let written = text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
-            fields.set("arguments", written.unwrap_or_else(|| raw(arguments.value())));
             let progress = context.progress();
-            let _tracked = self.upstream.with_token(&mut fields, Some(progress.clone()), origin);
+            let as_written = request
+                .filter(|_| context.trace.is_none())
+                .and_then(|request| request.as_written(&self.name, arguments));
+            let (rewritten, _tracked) = as_written.map_or_else(
+                || {
+                    let to = (&self.upstream, &progress);
+                    let (params, tracked) =
+                        rewritten(request, &self.name, arguments, to, context.trace);
+                    (Some(params), tracked)
+                },
+                |_| (None, None),
+            );
             let _under_way = self.upstream.under_way(progress);
-            outcome(self.upstream.request("tools/call", Some(&fields.raw()), origin).await)
+            let params = as_written.or(rewritten.as_deref());
+            let origin = request.map(|request| &request.origin);
+            outcome(self.upstream.request("tools/call", params, origin).await)
         })
     }
 }
 
 /// The result of a call, where it can be looked into.
 #[derive(Deserialize)]
-struct Looked<'a> {
+struct Looked<B> {
     #[serde(default, rename = "isError")]
     is_error: Option<bool>,
-    #[serde(default, borrow)]
-    content: Option<Vec<&'a RawValue>>,
+    content: Option<Vec<B>>,
 }
 
 #[derive(Deserialize)]
-struct Block {
-    #[serde(default, rename = "type")]
-    kind: String,
-    #[serde(default)]
-    text: String,
+struct Block<'a> {
+    #[serde(default, borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    text: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]
@@ -172,9 +172,8 @@ struct RpcError {
 fn outcome(answer: Result<Answer, Lost>) -> Outcome {
     match answer {
         Ok(Answer::Result(result)) => {
-            let looked = serde_json::from_str::<Looked<'_>>(result.get()).ok();
-            let text = looked.as_ref().map(text_of).unwrap_or_default();
-            if looked.is_some_and(|looked| looked.is_error == Some(true)) {
+            let (is_error, text) = looked(result.get());
+            if is_error {
                 let (words, code) = without_code(&text);
                 let failure = Failure::told(without_noise(words)).payload(result);
                 return Err(match code {
@@ -256,14 +255,28 @@ pub(crate) fn parameters(tools: &[Box<RawValue>]) -> HashMap<String, Arc<[Parame
     found.collect()
 }
 
-fn text_of(looked: &Looked<'_>) -> String {
+/// Whether a result says that it is an error, and its words.
+fn looked(result: &str) -> (bool, String) {
+    if let Ok(looked) = serde_json::from_str::<Looked<Block<'_>>>(result) {
+        return (looked.is_error == Some(true), text_of(looked.content.unwrap_or_default()));
+    }
+    // A block that is not as it should be does not take the others with it.
+    let Ok(looked) = serde_json::from_str::<Looked<&RawValue>>(result) else {
+        return (false, String::new());
+    };
     let blocks = looked.content.iter().flatten();
-    let texts: Vec<String> = blocks
-        .filter_map(|block| serde_json::from_str::<Block>(block.get()).ok())
-        .filter(|block| block.kind == "text")
-        .map(|block| block.text)
-        .collect();
-    texts.join("\n")
+    let blocks = blocks.filter_map(|block| serde_json::from_str(block.get()).ok()).collect();
+    (looked.is_error == Some(true), text_of(blocks))
+}
+
+fn text_of(blocks: Vec<Block<'_>>) -> String {
+    let mut texts = blocks.into_iter().filter(|block| block.kind == "text").map(|it| it.text);
+    let mut all = texts.next().unwrap_or_default().into_owned();
+    for text in texts {
+        all.push('\n');
+        all.push_str(&text);
+    }
+    all
 }
 
 /// Codes with which a server speaks to the client, not to the model.

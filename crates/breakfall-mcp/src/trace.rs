@@ -1,6 +1,7 @@
 //! Where a request stands in a trace: W3C's trace context in `_meta`, read and passed on.
 
 use breakfall::Trace;
+use serde_json::value::RawValue;
 
 use crate::fields::{Fields, raw};
 
@@ -8,8 +9,8 @@ const PARENT: &str = "traceparent";
 const STATE: &str = "tracestate";
 
 /// Where the client stands, if it says so.
-pub(crate) fn of(params: &Fields) -> Option<Trace> {
-    let meta = params.get("_meta").filter(|meta| meta.get().contains(PARENT))?;
+pub(crate) fn of(meta: Option<&RawValue>) -> Option<Trace> {
+    let meta = meta.filter(|meta| meta.get().contains(PARENT))?;
     let meta = Fields::of(Some(meta));
     Trace::parse(&meta.text(PARENT)?, meta.text(STATE).as_deref())
 }
@@ -44,7 +45,7 @@ mod tests {
         let meta =
             format!(r#"{{"traceparent":"{PARENT}","tracestate":"a=1","baggage":"b=2","x":[ 1 ]}}"#);
         let mut params = params(&meta);
-        let trace = of(&params).unwrap();
+        let trace = of(params.get("_meta")).unwrap();
         assert_eq!((trace.traceparent().as_str(), trace.state()), (PARENT, Some("a=1")));
         pass_on(&mut params, &trace.attempt(1));
         let ours = trace.attempt(1).traceparent();
@@ -60,7 +61,7 @@ mod tests {
             r#"{"traceparent":"00-1-2-3","tracestate":"a=1"}"#,
             r#"{"traceparent":null,"tracestate":["a"]}"#,
         ] {
-            assert_eq!(of(&params(meta)), None);
+            assert_eq!(of(params(meta).get("_meta")), None);
             let mut params = params(meta);
             let trace = Trace::parse(PARENT, None).unwrap();
             pass_on(&mut params, &trace);

@@ -21,11 +21,13 @@ use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
 use progress::Token;
+pub(crate) use progress::Tracked;
 
 use crate::era::{self, Era};
 use crate::fields::{Fields, raw};
 use crate::headers::Parameter;
 use crate::message::{Answer, notification};
+use crate::numbers::Numbered;
 use crate::origin::Origin;
 use crate::record::Recording;
 use crate::servers::{Reach, Server};
@@ -68,8 +70,8 @@ pub struct Upstream {
     /// The arguments that its tools want said again in headers, by tool.
     parameters: Mutex<HashMap<String, Arc<[Parameter]>>>,
     took: Mutex<Option<Duration>>,
-    calls: Mutex<HashMap<u64, Progress>>,
-    tokens: Mutex<HashMap<u64, Token>>,
+    calls: Mutex<Numbered<Progress>>,
+    tokens: Mutex<Numbered<Token>>,
     counter: AtomicU64,
     late: AtomicU64,
     garbage: AtomicU64,
@@ -238,6 +240,14 @@ impl Upstream {
         locked(&self.listed).clone()
     }
 
+    /// The connection that there is.
+    fn up(&self) -> Option<Arc<Connection>> {
+        match &*self.link.borrow() {
+            Link::Up(connection) if !connection.is_over() => Some(Arc::clone(connection)),
+            _ => None,
+        }
+    }
+
     /// The connection, when there is one soon.
     pub(crate) async fn connected(&self, patience: Duration) -> Result<Arc<Connection>, Lost> {
         let mut link = self.link.subscribe();
@@ -283,7 +293,11 @@ impl Upstream {
     ) -> Result<Answer, Lost> {
         let mut left = OFTEN;
         loop {
-            let connection = self.connected(PATIENCE).await?;
+            // Boxed: almost always it is there.
+            let connection = match self.up() {
+                Some(connection) => connection,
+                None => Box::pin(self.connected(PATIENCE)).await?,
+            };
             let answer = connection.request(self, (method, params), origin).await;
             left -= 1;
             match answer {

@@ -184,10 +184,6 @@ impl Thinner {
             }
             None => false,
         };
-        if !row.is_kept {
-            // Only its counts are written.
-            row.body = String::new();
-        }
     }
 
     /// A tool whose every message is a new one must not fill the database with groups.

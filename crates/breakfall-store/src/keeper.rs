@@ -6,14 +6,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use breakfall::{Record, Sink};
-use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Notify, mpsc};
 
 use crate::backend::Place;
 use crate::overflow::Overflow;
 use crate::row::Row;
 use crate::sweep::Keep;
-use crate::writer::Writer;
+use crate::writer::{TOGETHER, Writer};
 
 /// How many records wait to be written, and how much memory they take; of more only the counts are
 /// kept.
@@ -29,7 +29,8 @@ pub struct Keeper {
 
 /// What waits for the writer.
 pub(crate) enum Queued {
-    Row(Box<Row>),
+    /// As it came: what is kept of it is made where nobody waits.
+    Record(Box<Record>),
     /// Nothing comes any more.
     End,
 }
@@ -43,6 +44,8 @@ pub(crate) struct Progress {
     /// How many bytes wait to be written.
     waiting: AtomicUsize,
     overflow: Mutex<Overflow>,
+    /// So much waits that the writer should not.
+    pub(crate) enough: Notify,
 }
 
 /// How the keeping goes.
@@ -89,28 +92,24 @@ impl Keeper {
         while let Err(TrySendError::Full(_)) = self.queue.try_send(Queued::End) {
             std::thread::sleep(Duration::from_millis(1));
         }
+        self.progress.enough.notify_one();
         let _ = thread.join();
     }
 }
 
 impl Sink for Keeper {
     fn take(&self, record: &Record) {
-        let row = Box::new(Row::of(record));
-        let weight = row.weight();
-        let refused = if self.progress.waits(weight) {
-            match self.queue.try_send(Queued::Row(row)) {
-                Err(
-                    TrySendError::Full(Queued::Row(row)) | TrySendError::Closed(Queued::Row(row)),
-                ) => {
-                    self.progress.is_taken(weight);
-                    row
+        let weight = record.weight();
+        if self.progress.waits(weight) {
+            if self.queue.try_send(Queued::Record(Box::new(record.clone()))).is_ok() {
+                if self.queue.capacity() <= WAITING - TOGETHER {
+                    self.progress.enough.notify_one();
                 }
-                _ => return,
+                return;
             }
-        } else {
-            row
-        };
-        if !self.progress.overflow().count(*refused) {
+            self.progress.is_taken(weight);
+        }
+        if !self.progress.overflow().count(Row::of(record)) {
             self.progress.lost.fetch_add(1, Ordering::Relaxed);
         }
     }

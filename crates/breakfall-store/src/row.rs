@@ -59,6 +59,7 @@ pub(crate) struct Failed {
 }
 
 impl Row {
+    /// All that can be searched for and counted.
     pub(crate) fn of(record: &Record) -> Self {
         let upstream = plain(record.upstream.as_deref().unwrap_or_default());
         let tool = plain(&record.tool);
@@ -92,10 +93,15 @@ impl Row {
                 .collect(),
             ending: record.ending.name().to_owned(),
             attempts: i64::from(record.attempts),
-            body: body(record).to_string(),
+            body: String::new(),
             failure,
             is_kept: true,
         }
+    }
+
+    /// Adds what a person may want to see: of few calls enough is kept for that.
+    pub(crate) fn show(&mut self, record: &Record) {
+        self.body = body(record).to_string();
     }
 
     /// The tool that it counts for. A model can make up names without end, and they are no tools.

@@ -1,11 +1,14 @@
 //! Writes rows in batches, each once however often it must be tried.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use breakfall::Record;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::time::Instant;
 
 use crate::backend::{Backend, Place};
@@ -19,7 +22,7 @@ use crate::spool::Spool;
 use crate::sweep::Keep;
 
 /// How many are written at once, and how long the first of them waits.
-const TOGETHER: usize = 1_000;
+pub(crate) const TOGETHER: usize = 1_000;
 const WAIT: Duration = Duration::from_millis(100);
 
 /// How much waits in memory for a database that is away and has no spool.
@@ -82,10 +85,9 @@ impl Writer {
         let mut next_sweep = Instant::now();
         let mut is_over = false;
         while !is_over {
-            let mut batch = Vec::new();
-            is_over = gather(&mut queue, &mut batch, &self.progress).await;
-            batch.append(&mut self.progress.overflow().take());
-            if let Some(batch) = self.batch(batch, is_over) {
+            let mut records = Vec::new();
+            is_over = gather(&mut queue, &mut records, &self.progress).await;
+            if let Some(batch) = self.batch(&records, is_over) {
                 self.held.push_back(batch);
             }
             if is_over {
@@ -155,14 +157,35 @@ impl Writer {
         let _ = tokio::time::timeout(ENDING, close).await;
     }
 
-    /// The rows as a batch, with what is known of how earlier failures ended.
-    fn batch(&mut self, mut rows: Vec<Row>, is_over: bool) -> Option<Batch> {
+    /// What is kept of a record. One that cannot be read is lost, and takes no other with it.
+    fn row(&mut self, record: &Record) -> Option<Row> {
+        let made = catch_unwind(AssertUnwindSafe(|| {
+            let mut row = Row::of(record);
+            self.thinner.thin(&mut row);
+            if row.is_kept {
+                row.show(record);
+            }
+            row
+        }));
+        if made.is_err() {
+            self.progress.lost.fetch_add(1, Ordering::Relaxed);
+        }
+        made.ok()
+    }
+
+    /// The records as a batch, with what is known of how earlier failures ended.
+    fn batch(&mut self, records: &[Box<Record>], is_over: bool) -> Option<Batch> {
+        let mut rows: Vec<Row> = records.iter().filter_map(|record| self.row(record)).collect();
+        let counted = self.progress.overflow().take();
+        for mut row in counted {
+            self.thinner.thin(&mut row);
+            rows.push(row);
+        }
         let mut recovered: BTreeMap<String, BTreeMap<Recovered, i64>> = BTreeMap::new();
         let mut know = |(fingerprint, how): (String, Recovered), times: i64| {
             *recovered.entry(fingerprint).or_default().entry(how).or_default() += times;
         };
-        for row in &mut rows {
-            self.thinner.thin(row);
+        for row in &rows {
             for known in self.runs.take(row) {
                 know(known, row.times);
             }
@@ -256,26 +279,30 @@ async fn write(backend: &Backend, batch: &Batch, progress: &Progress) -> Result<
     }
 }
 
-/// Takes rows until there are enough, or the first has waited long enough; true at the end.
+/// Takes records until there are enough, or the first has waited long enough; true at the end.
 async fn gather(
     queue: &mut mpsc::Receiver<Queued>,
-    batch: &mut Vec<Row>,
+    records: &mut Vec<Box<Record>>,
     progress: &Progress,
 ) -> bool {
     // Also without a record something may wait to be written.
-    let mut until = Instant::now() + AGAIN;
-    while batch.len() < TOGETHER {
-        match tokio::time::timeout_at(until, queue.recv()).await {
-            Ok(Some(Queued::Row(row))) => {
-                if batch.is_empty() {
-                    until = Instant::now() + WAIT;
-                }
-                progress.is_taken(row.weight());
-                batch.push(*row);
-            }
-            Ok(Some(Queued::End) | None) => return true,
-            Err(_) => return false,
-        }
+    match tokio::time::timeout(AGAIN, queue.recv()).await {
+        Ok(Some(Queued::Record(first))) => records.push(first),
+        Ok(Some(Queued::End) | None) => return true,
+        Err(_) => return false,
     }
-    false
+    // Nobody waits at the queue meanwhile, so that the calls need not wake anybody.
+    let _ = tokio::time::timeout(WAIT, progress.enough.notified()).await;
+    let is_over = loop {
+        if records.len() >= TOGETHER {
+            break false;
+        }
+        match queue.try_recv() {
+            Ok(Queued::Record(record)) => records.push(record),
+            Ok(Queued::End) | Err(TryRecvError::Disconnected) => break true,
+            Err(TryRecvError::Empty) => break false,
+        }
+    };
+    progress.is_taken(records.iter().map(|record| record.weight()).sum());
+    is_over
 }

@@ -38,7 +38,6 @@ mod fault;
 mod guard;
 mod journal;
 mod keywords;
-mod mixed;
 mod redact;
 mod stretch;
 mod tool;

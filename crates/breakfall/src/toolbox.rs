@@ -265,7 +265,7 @@ impl Toolbox {
     /// The tool of that exact name. A near miss is suggested and never executed.
     pub(crate) fn find(&self, name: &str) -> Result<Arc<Slot>, Failure> {
         let snapshot = self.tools.load();
-        let Some(slot) = snapshot.tools.get(name) else {
+        let Some(slot) = snapshot.get(name) else {
             return Err(snapshot.unknown(name));
         };
         match slot.block() {

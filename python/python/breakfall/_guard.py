@@ -305,6 +305,8 @@ async def answered(core: _breakfall.Guard, asked: list[tuple[Any, ...]]) -> list
     """Waits for replies on the running event loop."""
     loop = asyncio.get_running_loop()
     answer = core.start(asked, loop)
+    if isinstance(answer, list):
+        return answer
     try:
         while True:
             waiting = loop.create_future()

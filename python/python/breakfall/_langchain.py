@@ -11,7 +11,6 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools.base import (
     InjectedToolCallId,
-    _format_output,
     _is_injected_arg_type,
     get_all_basemodel_annotations,
 )
@@ -24,16 +23,14 @@ from langgraph.prebuilt.tool_node import (
 
 from ._breakfall import Output
 from ._failure import Failure
+from ._message import returned
 from ._schema import refusal
 from ._work import awaited
 
 try:
-    from langchain_core.globals import get_debug
     from langchain_core.tools.base import _get_runnable_config_param
-    from langchain_core.tracers.context import _configure_hooks, _tracing_v2_is_enabled
-    from langchain_core.utils.env import env_var_is_set
-except ImportError:  # another release: nobody can be told not to listen
-    _configure_hooks = None  # type: ignore[assignment]
+except ImportError:  # another release: its way of calling tools is taken
+    _get_runnable_config_param = None  # type: ignore[assignment]
 
 try:
     from langgraph.errors import is_invalid_resume
@@ -41,24 +38,6 @@ except ImportError:
 
     def is_invalid_resume(error: BaseException) -> bool:
         return False
-
-
-def is_heard(config: Any) -> bool:
-    """Whether anybody hears of tools that run: a handler, a tracer, a debugger."""
-    callbacks = config.get("callbacks")
-    if callbacks:
-        if isinstance(callbacks, list):
-            return True
-        if callbacks.handlers or callbacks.inheritable_handlers:
-            return True
-    if _configure_hooks is None or get_debug() or _tracing_v2_is_enabled():
-        return True
-    for variable, _, handler, environment in _configure_hooks:
-        if variable.get() is not None:
-            return True
-        if environment is not None and handler is not None and env_var_is_set(environment):
-            return True
-    return env_var_is_set("LANGCHAIN_TRACING") or env_var_is_set("LANGCHAIN_HANDLER")
 
 
 class Resumed(Exception):
@@ -165,8 +144,14 @@ class Tool:
         used = asked.tool or self
         call = used.injected_call(arguments, asked)
         try:
-            if used.plain is not None and used.plain.coroutine is not None and not asked.heard:
-                response = await used.plain.arun(call, asked.config)
+            plain = used.plain
+            if plain is not None and plain.coroutine is not None and not asked.heard:
+                given = plain.given(call, plain.coroutine, asked.config)
+                token = var_child_runnable_config.set(asked.config)
+                try:
+                    response = plain.formatted(await plain.coroutine(**given), call["id"])
+                finally:
+                    var_child_runnable_config.reset(token)
             else:
                 response = await used.tool.ainvoke({**call, "type": "tool_call"}, asked.config)
         except pydantic.ValidationError as error:
@@ -254,7 +239,7 @@ class _Plain:
     def of(cls, tool: BaseTool) -> _Plain | None:
         model = getattr(tool, "args_schema", None)
         if (
-            _configure_hooks is None
+            _get_runnable_config_param is None
             or type(tool) is not StructuredTool
             or tool.callbacks is not None
             or tool.verbose
@@ -305,14 +290,6 @@ class _Plain:
         finally:
             var_child_runnable_config.reset(token)
 
-    async def arun(self, call: Any, config: Any) -> Any:
-        given = self.given(call, self.coroutine, config)
-        token = var_child_runnable_config.set(config)
-        try:
-            return self.formatted(await self.coroutine(**given), call["id"])
-        finally:
-            var_child_runnable_config.reset(token)
-
     def given(self, call: Any, function: Any, config: Any) -> dict[str, Any]:
         """The arguments as the function expects them."""
         arguments = call["args"]
@@ -346,7 +323,7 @@ class _Plain:
                 failure._is_translated = True
                 raise failure from error
             response, artifact = response
-        return _format_output(response, artifact, id, self.name, "success")
+        return returned(response, artifact, self.name, id)
 
 
 def _is_plain(function: Any) -> bool:

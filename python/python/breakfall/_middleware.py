@@ -21,6 +21,7 @@ from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
 from ._langchain import message_text, told
+from ._message import failed
 from ._schema import refusal
 
 
@@ -172,9 +173,7 @@ def _answer(core: Any, request: Any, reply: Any) -> Any:
     call = request.tool_call
     if value is not None:
         return told(core, value, reply)
-    return ToolMessage(
-        content=reply.text, name=call["name"], tool_call_id=call.get("id") or "", status="error"
-    )
+    return failed(reply.text, call["name"], call.get("id") or "")
 
 
 def _run_of(state: Any) -> str | None:

@@ -10,8 +10,15 @@ import _thread
 import asyncio
 import contextvars
 import inspect
+import sys
 import threading
+from types import CoroutineType
 from typing import Any
+
+from ._begun import Begun
+
+#: Tasks are told their context variables since Python 3.11.
+_HAS_CONTEXTS = sys.version_info >= (3, 11)
 
 
 def start(work: Any) -> None:
@@ -36,10 +43,36 @@ def _run(work: Any) -> None:
 
 
 def task(loop: Any, function: Any, arguments: Any, extra: Any, finish: Any) -> Any:
-    """Runs a coroutine function on the running loop."""
-    made = loop.create_task(_coroutine(function, arguments, extra))
-    made.add_done_callback(_Ended(finish))
+    """Runs a coroutine function on the running loop. Most need no turn of the loop to be done, so
+    that it begins at once."""
+    ended = _Ended(finish)
+    coroutine = _ending(function, arguments, extra, ended)
+    caller = asyncio.current_task(loop)
+    if _HAS_CONTEXTS and caller is not None and loop.get_task_factory() is None:
+        made = Begun.task(loop, caller, coroutine)
+    else:
+        made = loop.create_task(coroutine)
+    # A loop's own tasks may begin at once, too.
+    if not ended.is_told:
+        ended.task = made
+        made.add_done_callback(ended)
     return made
+
+
+async def _ending(function: Any, arguments: Any, extra: Any, ended: Any) -> None:
+    """Tells what came of a coroutine function as soon as it is known. A callback would be heard a
+    turn of the loop later; it is for what ends a task from outside."""
+    try:
+        value = function(arguments, extra)
+        if type(value) is CoroutineType or inspect.isawaitable(value):
+            value = await value
+    except Exception as error:
+        finish, ended = ended.instead(), None
+        finish.raised(error)
+        # The exception holds this frame, which must not hold the exception.
+        del finish
+    else:
+        ended.instead().returned(value)
 
 
 async def _coroutine(function: Any, arguments: Any, extra: Any) -> Any:
@@ -65,12 +98,23 @@ class _Goes:
 class _Ended:
     """Hears that a task has ended."""
 
-    __slots__ = ("finish",)
+    __slots__ = ("finish", "is_told", "task")
 
     def __init__(self, finish: Any) -> None:
         self.finish = finish
+        self.is_told = False
+        self.task: Any = None
+
+    def instead(self) -> Any:
+        """Who is to be told, for somebody who tells it now."""
+        self.is_told = True
+        if self.task is not None:
+            self.task.remove_done_callback(self)
+            self.task = None
+        return self.finish
 
     def __call__(self, task: Any) -> None:
+        self.task = None
         if task.cancelled():
             self.finish.raised(asyncio.CancelledError())
         elif (error := task.exception()) is not None:

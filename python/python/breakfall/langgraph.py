@@ -27,7 +27,9 @@ from langgraph.runtime import Runtime
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import Asked, Resumed, Tool, is_heard, told
+from ._langchain import Asked, Resumed, Tool, told
+from ._listening import is_heard
+from ._message import failed
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
 
@@ -129,19 +131,16 @@ class ErrorHandlingToolNode(ToolNode):
             return await self._awrapped(input, config, runtime)
         calls, input_type = self._parse_input(input)
         asked, run = self._asked(calls, input, input_type, config, runtime)
-        replies = await self._aanswered(asked)
+        try:
+            replies = await answered(self.guard.core, asked)
+        except Resumed as resumed:
+            raise resumed.error from None
         return self._outputs(calls, replies, input_type, run)
 
     def _answered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
         core = self.guard.core
         try:
             return [core.call(asked[0])] if len(asked) == 1 else core.batch(asked)
-        except Resumed as resumed:
-            raise resumed.error from None
-
-    async def _aanswered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
-        try:
-            return await answered(self.guard.core, asked)
         except Resumed as resumed:
             raise resumed.error from None
 
@@ -201,18 +200,15 @@ class ErrorHandlingToolNode(ToolNode):
         if run.startswith("anonymous-") and any(reply.is_error for reply in replies):
             self.guard.end_run(run)
         outputs = [self._output(call, reply) for call, reply in zip(calls, replies, strict=True)]
+        if input_type == "dict" and all(type(output) is ToolMessage for output in outputs):
+            return {self._messages_key: outputs}
         return self._combine_tool_outputs(outputs, input_type)
 
     def _output(self, call: Any, reply: Any) -> Any:
         value = reply.value
         if value is not None:
             return told(self.guard.core, value, reply)
-        return ToolMessage(
-            content=self._words(reply),
-            name=call.get("name") or "",
-            tool_call_id=call.get("id") or "",
-            status="error",
-        )
+        return failed(self._words(reply), call.get("name") or "", call.get("id") or "")
 
     def _words(self, reply: Any) -> str:
         """What the model is told of a failure, as ``handle_tool_errors`` decides."""
@@ -249,7 +245,10 @@ class ErrorHandlingToolNode(ToolNode):
 
     async def _execute_tool_async(self, request: Any, input_type: Any, config: Any) -> Any:
         asked = self._requested(request, input_type, config)
-        replies = await self._aanswered([asked])
+        try:
+            replies = await answered(self.guard.core, [asked])
+        except Resumed as resumed:
+            raise resumed.error from None
         return self._output(request.tool_call, replies[0])
 
     def _requested(self, request: Any, input_type: _InputType, config: Any) -> tuple[Any, ...]:

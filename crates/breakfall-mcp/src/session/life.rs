@@ -14,9 +14,10 @@ use super::{GREETING, Session};
 use crate::era::{self, Era};
 use crate::error::Error;
 use crate::fields::raw;
-use crate::lines::{Line, Lines, write};
+use crate::lines::{Line, Lines};
 use crate::message::{Message, messages};
 use crate::origin::run_of_a;
+use crate::out::{Out, Written};
 use crate::servers::{Server, Servers};
 use crate::stream::Stream;
 use crate::tools;
@@ -35,8 +36,9 @@ impl Session {
         input: impl AsyncBufRead + Unpin,
         output: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Result<(), Error> {
-        let (session, mut heard, lines) = Self::open(servers, guard, watchdog.as_ref())?;
-        let writing = tokio::spawn(write(output, lines));
+        let (out, writing) = Written::to(output);
+        let (session, mut heard) =
+            Self::open(servers, guard, watchdog.as_ref(), Out::Written(out))?;
         let mut input = Lines::new(input);
         let ended = loop {
             tokio::select! {
@@ -76,7 +78,8 @@ impl Session {
         guard: GuardBuilder,
         watchdog: Option<&Arc<Watchdog>>,
     ) -> Result<Arc<Self>, Error> {
-        let (session, mut heard, mut lines) = Self::open(servers, guard, watchdog)?;
+        let (out, mut lines) = mpsc::channel(256);
+        let (session, mut heard) = Self::open(servers, guard, watchdog, Out::Taken(out))?;
         let it = Arc::clone(&session);
         tokio::spawn(async move {
             loop {
@@ -110,7 +113,8 @@ impl Session {
         watchdog: Option<&Arc<Watchdog>>,
         standing: Arc<Stream>,
     ) -> Result<(Arc<Self>, AbortHandle), Error> {
-        let (session, mut heard, mut lines) = Self::open(servers, guard, watchdog)?;
+        let (out, mut lines) = mpsc::channel(256);
+        let (session, mut heard) = Self::open(servers, guard, watchdog, Out::Taken(out))?;
         let it = Arc::clone(&session);
         let pumping = tokio::spawn(async move {
             loop {
@@ -131,14 +135,13 @@ impl Session {
         locked(&self.running).len()
     }
 
-    #[expect(clippy::type_complexity, reason = "the two ends that the caller pumps")]
     fn open(
         servers: Servers,
         guard: GuardBuilder,
         watchdog: Option<&Arc<Watchdog>>,
-    ) -> Result<(Arc<Self>, mpsc::Receiver<Event>, mpsc::Receiver<String>), Error> {
+        out: Out,
+    ) -> Result<(Arc<Self>, mpsc::Receiver<Event>), Error> {
         let (events, heard) = mpsc::channel(1024);
-        let (out, lines) = mpsc::channel(256);
         let recorder = servers.recorder.as_deref();
         let start = |server: Server| {
             let recording = recorder.map(|recorder| recorder.open(&server.key)).transpose()?;
@@ -165,7 +168,7 @@ impl Session {
             asked: Mutex::default(),
             counter: AtomicU64::new(1),
         });
-        Ok((session, heard, lines))
+        Ok((session, heard))
     }
 
     /// Ends the servers.

@@ -1,6 +1,5 @@
 //! One incarnation of a server: requests go out under our numbers, answers come back under them.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -9,15 +8,16 @@ use breakfall::BoxFuture;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::process::ChildStdin;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::http::Http;
 use super::{Upstream, locked};
 use crate::fields::raw;
-use crate::lines::write;
 use crate::message::{Answer, notification, request};
+use crate::numbers::Numbered;
 use crate::origin::{Origin, Refusal};
+use crate::out::Written;
 use crate::record::{Recording, Way};
 use crate::stream::Stream;
 
@@ -72,7 +72,7 @@ pub(crate) struct Connection {
     recording: Option<Arc<Recording>>,
     pub(super) wire: Wire,
     /// Who waits for which answer; `None` when the server is gone.
-    waiting: Mutex<Option<HashMap<u64, Waiting>>>,
+    waiting: Mutex<Option<Numbered<Waiting>>>,
     /// Why it is gone.
     fate: OnceLock<String>,
     is_gone: watch::Sender<bool>,
@@ -83,16 +83,14 @@ pub(crate) struct Connection {
 /// How messages go out.
 pub(super) enum Wire {
     /// All on one line.
-    Lines { out: mpsc::Sender<String>, writing: AbortHandle },
+    Lines(Written),
     /// Each in an exchange of its own.
     Http(Http),
 }
 
 impl Wire {
     pub(super) fn lines(stdin: ChildStdin) -> Self {
-        let (out, lines) = mpsc::channel(256);
-        let writing = tokio::spawn(write(stdin, lines)).abort_handle();
-        Self::Lines { out, writing }
+        Self::Lines(Written::to(stdin).0)
     }
 }
 
@@ -101,7 +99,7 @@ impl Connection {
         Self {
             recording,
             wire,
-            waiting: Mutex::new(Some(HashMap::new())),
+            waiting: Mutex::new(Some(Numbered::default())),
             fate: OnceLock::new(),
             is_gone: watch::Sender::new(false),
             greeting: OnceLock::new(),
@@ -112,7 +110,7 @@ impl Connection {
     pub(crate) async fn send(self: &Arc<Self>, upstream: &Arc<Upstream>, line: String) -> bool {
         self.record(Way::To, &line);
         match &self.wire {
-            Wire::Lines { out, .. } => out.send(line).await.is_ok(),
+            Wire::Lines(out) => out.send(line).await,
             Wire::Http(_) => {
                 let sent = (line, HeaderMap::new());
                 tokio::spawn(Arc::clone(self).exchange(Arc::clone(upstream), sent, None));
@@ -124,9 +122,7 @@ impl Connection {
     /// Sends a message that is not worth waiting for.
     pub(crate) async fn send_now(self: &Arc<Self>, upstream: &Arc<Upstream>, line: String) {
         match &self.wire {
-            Wire::Lines { out, .. } => {
-                let _ = out.try_send(line);
-            }
+            Wire::Lines(out) => out.send_now(line),
             Wire::Http(_) => {
                 self.send(upstream, line).await;
             }
@@ -136,7 +132,7 @@ impl Connection {
     /// Sends a message that must have arrived before the next one is sent.
     pub(super) async fn tell(self: &Arc<Self>, upstream: &Arc<Upstream>, line: String) {
         match &self.wire {
-            Wire::Lines { .. } => {
+            Wire::Lines(_) => {
                 self.send(upstream, line).await;
             }
             Wire::Http(_) => {
@@ -181,8 +177,8 @@ impl Connection {
         let line = request(&number.to_string(), method, params);
         self.record(Way::To, &line);
         match &self.wire {
-            Wire::Lines { out, .. } => {
-                if out.send(line).await.is_err() {
+            Wire::Lines(out) => {
+                if !out.send(line).await {
                     return Err(Lost::NotSent(self.fate()));
                 }
             }
@@ -265,8 +261,8 @@ impl Connection {
 
     /// Closes the server's input: most end by themselves then.
     pub(super) fn shut(&self) {
-        if let Wire::Lines { writing, .. } = &self.wire {
-            writing.abort();
+        if let Wire::Lines(out) = &self.wire {
+            out.shut();
         }
     }
 
@@ -293,9 +289,7 @@ impl Drop for Asked<'_> {
         self.connection.record(Way::To, &line);
         match &self.connection.wire {
             // A server that does not read is not worth waiting for.
-            Wire::Lines { out, .. } => {
-                let _ = out.try_send(line);
-            }
+            Wire::Lines(out) => out.send_now(line),
             Wire::Http(http) => http.stopped(line, stopped.exchange),
         }
     }

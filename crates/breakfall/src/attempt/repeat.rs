@@ -2,13 +2,14 @@
 //! then the call is not run any more. Pure; the clock is the caller's.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::time::Duration;
 
+use foldhash::fast::FixedState;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::policy::RepeatRules;
-use crate::mixed::Mixed;
 use crate::redact::bounded;
 use crate::{FailureKind, RawArguments};
 
@@ -28,9 +29,10 @@ pub(crate) struct CallKey(u64);
 impl CallKey {
     /// The tool with arguments whose order and spacing do not count.
     pub(crate) fn of(tool: &str, arguments: &Value) -> Self {
-        let mut mixed = Mixed::of(tool);
-        hash(arguments, &mut mixed);
-        Self(mixed.word_of_all())
+        let mut hasher = FixedState::default().build_hasher();
+        tool.hash(&mut hasher);
+        hash(arguments, &mut hasher);
+        Self(hasher.finish())
     }
 
     /// The tool with arguments as they arrived.
@@ -51,60 +53,47 @@ impl CallKey {
 
     /// The tool with arguments that are no JSON.
     pub(crate) fn of_text(tool: &str, arguments: &str) -> Self {
-        let mut mixed = Mixed::of(tool);
-        mixed.text(arguments.trim());
-        Self(mixed.word_of_all())
+        let mut hasher = FixedState::default().build_hasher();
+        tool.hash(&mut hasher);
+        arguments.trim().hash(&mut hasher);
+        Self(hasher.finish())
     }
 }
 
 /// Arguments have a bounded depth: see `tame`.
-fn hash(value: &Value, mixed: &mut Mixed) {
+fn hash(value: &Value, hasher: &mut impl Hasher) {
+    std::mem::discriminant(value).hash(hasher);
     match value {
-        Value::Null => mixed.word(0),
-        Value::Bool(truth) => mixed.word(1 + u64::from(*truth)),
-        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(whole), ..) => {
-                mixed.word(3);
-                mixed.word(whole.cast_unsigned());
-            }
-            (_, Some(whole), _) => {
-                mixed.word(4);
-                mixed.word(whole);
-            }
-            (.., broken) => {
-                mixed.word(5);
-                mixed.word(broken.unwrap_or_default().to_bits());
-            }
-        },
-        Value::String(text) => {
-            mixed.word(6);
-            mixed.text(text);
-        }
+        Value::Null => {}
+        Value::Bool(truth) => truth.hash(hasher),
+        Value::Number(number) => number.hash(hasher),
+        Value::String(text) => text.hash(hasher),
         Value::Array(items) => {
-            mixed.word(7);
-            mixed.word(items.len() as u64);
+            items.len().hash(hasher);
             for item in items {
-                hash(item, mixed);
+                hash(item, hasher);
             }
         }
         Value::Object(fields) => {
-            mixed.word(8);
-            mixed.word(fields.len() as u64);
+            fields.len().hash(hasher);
             if fields.keys().is_sorted() {
-                hash_fields(fields.iter(), mixed);
+                hash_fields(fields.iter(), hasher);
             } else {
                 let mut fields: Vec<_> = fields.iter().collect();
                 fields.sort_unstable_by_key(|(name, _)| *name);
-                hash_fields(fields.into_iter(), mixed);
+                hash_fields(fields.into_iter(), hasher);
             }
         }
     }
 }
 
-fn hash_fields<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, mixed: &mut Mixed) {
+fn hash_fields<'v>(
+    fields: impl Iterator<Item = (&'v String, &'v Value)>,
+    hasher: &mut impl Hasher,
+) {
     for (name, value) in fields {
-        mixed.text(name);
-        hash(value, mixed);
+        name.hash(hasher);
+        hash(value, hasher);
     }
 }
 

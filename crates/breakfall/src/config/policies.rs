@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 use super::file::{CallTable, ToolTable, UpstreamTable};
 use crate::Policy;
 
@@ -10,7 +12,7 @@ use crate::Policy;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Policies {
     pub(crate) all: Policy,
-    pub(crate) tools: HashMap<String, Policy>,
+    pub(crate) tools: HashMap<String, Policy, RandomState>,
     /// Of upstreams with defaults of their own.
     upstreams: HashMap<String, Self>,
 }
@@ -49,7 +51,7 @@ impl Policies {
 
     fn named(
         mut self,
-        in_code: &HashMap<String, Policy>,
+        in_code: &HashMap<String, Policy, RandomState>,
         tools: &BTreeMap<String, ToolTable>,
     ) -> Self {
         self.tools.clone_from(in_code);

@@ -86,6 +86,10 @@ pub(super) struct Written<'a> {
 impl Written<'_> {
     /// Every problem that the schema or a unit tells, in the order of the file.
     pub(super) fn check(&self) -> Vec<ConfigProblem> {
+        // Where nothing is written nothing is wrong, and the schema need not be made.
+        if self.value.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Vec::new();
+        }
         let found = schema::compiled().map(|all| located(all, self.value, PROBLEMS));
         let mut wrong: Vec<(Vec<String>, Problem)> = Vec::new();
         for (pointer, problem) in found.unwrap_or_default() {

@@ -1,13 +1,14 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::FixedState;
 use tokio::time::Instant;
 
 use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats};
-use crate::mixed::Mixed;
 use crate::{Block, Call, Detail, Disposition, Failure, FailureKind, Outcome};
 
 /// How many runs are remembered; the one unused for longest is forgotten first.
@@ -31,7 +32,7 @@ impl Default for Marks {
 
 impl Marks {
     fn of(&self, run: Option<&str>) -> &AtomicU32 {
-        let place = run.map_or(0, |run| Mixed::of(run).word_of_all());
+        let place = FixedState::default().hash_one(run);
         &self.0[usize::try_from(place % RUNS as u64).unwrap_or_default()]
     }
 

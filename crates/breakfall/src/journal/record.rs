@@ -102,7 +102,7 @@ impl Record {
     }
 
     /// About how many bytes it takes in memory.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         let texts = [&self.told, &self.arguments, &self.output];
         let failure = self.failure.as_ref().map_or(0, |failure| {
             failure.message.len()

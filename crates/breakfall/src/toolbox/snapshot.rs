@@ -1,9 +1,11 @@
 //! The tools at one moment. What is made of their names is made once, when a name is first asked
 //! for that no tool has: adding a tool costs nothing more, and the next wrong name next to nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+use foldhash::fast::RandomState;
 
 use super::Slot;
 use super::nearest::Names;
@@ -22,6 +24,8 @@ const FEW: usize = 20;
 #[derive(Default)]
 pub(super) struct Snapshot {
     pub(super) tools: BTreeMap<String, Arc<Slot>>,
+    /// The same for who knows the name, made when the first is asked for.
+    by_name: OnceLock<HashMap<String, Arc<Slot>, RandomState>>,
     /// How many of them cannot be called. Changed by who holds the toolbox's lock.
     blocked: AtomicUsize,
     known: OnceLock<Known>,
@@ -36,7 +40,13 @@ struct Known {
 impl Snapshot {
     pub(super) fn new(tools: BTreeMap<String, Arc<Slot>>) -> Self {
         let blocked = tools.values().filter(|slot| slot.block().is_some()).count();
-        Self { tools, blocked: AtomicUsize::new(blocked), known: OnceLock::new() }
+        Self { tools, blocked: AtomicUsize::new(blocked), ..Self::default() }
+    }
+
+    /// The tool of that exact name.
+    pub(super) fn get(&self, name: &str) -> Option<&Arc<Slot>> {
+        let all = || self.tools.iter().map(|(name, slot)| (name.clone(), Arc::clone(slot)));
+        self.by_name.get_or_init(|| all().collect()).get(name)
     }
 
     /// Tells that a tool was blocked, or that it is no more.
