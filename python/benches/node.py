@@ -2,10 +2,10 @@
 process.
 
 Prints ratios: how many times ours each way costs; above one ours is cheaper. The ways are measured
-in turns, so that a busy machine slows them all, and of each the median counts. No database is
-written.
+in turns of ten rounds, so that a busy machine slows them all, and of each the median counts. No
+database is written.
 
-    python benches/node.py [--rounds N] [--json FILE]
+    python benches/node.py [--turns N] [--json FILE]
 """
 
 from __future__ import annotations
@@ -29,12 +29,16 @@ from typing import Any
 
 from ways import DictAndTry, FastMcp, Node, PydanticAi, Way, langgraph, ours
 
-#: Rounds that are not counted.
-WARM = 10
+#: Rounds of a turn that are counted: a way is as warm then as where it is used alone. The first of
+#: a turn is slowed by what others left in the caches, and stands beside in the JSON.
+ROUNDS = 10
 
-#: The most seconds that a way may take of a row, once it had some rounds.
+#: How many seconds make a turn long enough.
+LONG = 0.1
+
+#: The most seconds that a way may take of a row, once it had some turns.
 MOST = 4.0
-FEWEST = 10
+FEWEST = 7
 
 #: What goes before a row's figures.
 ROWS = [
@@ -54,54 +58,69 @@ AT_ONCE = [1, 10, 100, 1000]
 
 
 class Turns:
-    """The times of the ways in a row."""
+    """The times of the ways in a row: of each round, and of the first of each turn."""
 
-    def __init__(self, ways: list[Way], rounds: int) -> None:
+    def __init__(self, ways: list[Way], turns: int) -> None:
         self.ways = ways
-        self.rounds = rounds
+        self.turns = turns
         self.times: list[list[float]] = [[] for _ in ways]
+        self.first: list[list[float]] = [[] for _ in ways]
+        self.spent = [0.0 for _ in ways]
 
-    def next(self) -> list[tuple[Way, list[float]]]:
-        """Who has a turn in this round, in changing order; nobody when all had enough."""
-        pairs = list(zip(self.ways, self.times, strict=True))
-        turn = [pair for pair in pairs if not self._has_enough(pair[1])]
-        return turn if len(pairs[0][1]) % 2 else turn[::-1]
+    def next(self) -> list[int]:
+        """Who has a turn now, in changing order; nobody when all had enough."""
+        turn = [at for at in range(len(self.ways)) if not self._has_enough(at)]
+        return turn if len(self.first[0]) % 2 else turn[::-1]
 
-    def _has_enough(self, times: list[float]) -> bool:
-        if len(times) >= self.rounds + WARM:
-            return True
-        return len(times) >= FEWEST + WARM and sum(times) > MOST
+    def _has_enough(self, at: int) -> bool:
+        turns = len(self.first[at])
+        return turns >= self.turns or (turns >= FEWEST and self.spent[at] > MOST)
 
-    def medians(self) -> list[tuple[float, int]]:
-        return [(statistics.median(times[WARM:]), len(times) - WARM) for times in self.times]
+    def add(self, at: int, marks: list[float], left: float = 0.0) -> None:
+        """Takes a turn: when its rounds began and ended, and how long it took the loop to do what
+        they left. The first is not counted."""
+        rounds = [end - begin for begin, end in zip(marks, marks[1:], strict=False)]
+        self.first[at].append(rounds[0])
+        self.times[at] += [took + left / len(rounds) for took in rounds[1:]]
+        self.spent[at] += sum(rounds)
 
 
-async def in_turns(ways: list[Way], tool: str, calls: int, rounds: int) -> Turns:
+async def in_turns(ways: list[Way], tool: str, calls: int, turns: int) -> Turns:
     """The ways in turns, awaited on the running loop. What a way leaves for the loop to do counts
     as well."""
-    turns = Turns(ways, rounds)
-    while turn := turns.next():
-        for way, times in turn:
-            given = way.given(tool, calls)
-            began = time.perf_counter()
-            await way.arun(given)
+    row = Turns(ways, turns)
+    while turn := row.next():
+        for at in turn:
+            way = ways[at]
+            given = [way.given(tool, calls) for _ in range(ROUNDS + 1)]
+            marks = [time.perf_counter()]
+            for one in given:
+                await way.arun(one)
+                marks.append(time.perf_counter())
+                if len(marks) > 2 and marks[-1] - marks[0] > LONG:
+                    break
             await asyncio.sleep(0)
-            times.append(time.perf_counter() - began)
-    return turns
+            row.add(at, marks, time.perf_counter() - marks[-1])
+    return row
 
 
 def in_turns_on_this_thread(
-    ways: list[Way], tool: str, calls: int, rounds: int, loop: asyncio.AbstractEventLoop
+    ways: list[Way], tool: str, calls: int, turns: int, loop: asyncio.AbstractEventLoop
 ) -> Turns:
     """The ways in turns, for a caller that waits."""
-    turns = Turns(ways, rounds)
-    while turn := turns.next():
-        for way, times in turn:
-            given = way.given(tool, calls)
-            began = time.perf_counter()
-            way.run(given, loop)
-            times.append(time.perf_counter() - began)
-    return turns
+    row = Turns(ways, turns)
+    while turn := row.next():
+        for at in turn:
+            way = ways[at]
+            given = [way.given(tool, calls) for _ in range(ROUNDS + 1)]
+            marks = [time.perf_counter()]
+            for one in given:
+                way.run(one, loop)
+                marks.append(time.perf_counter())
+                if len(marks) > 2 and marks[-1] - marks[0] > LONG:
+                    break
+            row.add(at, marks)
+    return row
 
 
 def check(ways: list[Way], loop: asyncio.AbstractEventLoop) -> None:
@@ -116,26 +135,27 @@ def check(ways: list[Way], loop: asyncio.AbstractEventLoop) -> None:
 
 def figures(row: str, turns: Turns, calls: int = 1) -> list[dict[str, Any]]:
     """The figures of a row; ours is the first way."""
-    medians = turns.medians()
+    medians = [statistics.median(times) for times in turns.times]
     return [
         {
             "row": row,
             "way": way.name,
-            "ratio_to_ours": round(took / medians[0][0], 3),
-            "microseconds": round(took / calls * 1e6, 2),
-            "rounds": rounds,
+            "ratio_to_ours": round(medians[at] / medians[0], 3),
+            "microseconds": round(medians[at] / calls * 1e6, 2),
+            "first_microseconds": round(statistics.median(turns.first[at]) / calls * 1e6, 2),
+            "rounds": len(turns.times[at]),
         }
-        for way, (took, rounds) in zip(turns.ways, medians, strict=True)
+        for at, way in enumerate(turns.ways)
     ]
 
 
-async def at_once(ways: list[Way], rounds: int) -> list[dict[str, Any]]:
+async def at_once(ways: list[Way], turns: int) -> list[dict[str, Any]]:
     """Many agents, each with a call that waits for a turn of the loop."""
     found = []
     for agents in AT_ONCE:
         many = [_Many(way, agents) for way in ways]
-        turns = await in_turns(many, "later", 1, max(FEWEST, rounds // agents))
-        for figure in figures(f"async success, {agents:,} at once", turns, agents):
+        row = await in_turns(many, "later", 1, turns)
+        for figure in figures(f"async success, {agents:,} at once", row, agents):
             found.append({**figure, "at_once": agents})
     return found
 
@@ -205,7 +225,7 @@ def without_stderr():
         os.close(nowhere)
 
 
-def measured(rounds: int) -> dict[str, Any]:
+def measured(turns: int) -> dict[str, Any]:
     ways: list[Way] = [
         ours(),
         langgraph(),
@@ -223,13 +243,13 @@ def measured(rounds: int) -> dict[str, Any]:
     gc.disable()
     for row, tool, calls, is_async in ROWS:
         if is_async:
-            turns = loop.run_until_complete(in_turns(ways, tool, calls, rounds))
+            times = loop.run_until_complete(in_turns(ways, tool, calls, turns))
         else:
-            turns = in_turns_on_this_thread(ways, tool, calls, rounds, loop)
-        rows += figures(row, turns)
+            times = in_turns_on_this_thread(ways, tool, calls, turns, loop)
+        rows += figures(row, times)
         gc.collect()
     nodes = [way for way in ways if isinstance(way, Node)]
-    rows += loop.run_until_complete(at_once(nodes, rounds))
+    rows += loop.run_until_complete(at_once(nodes, turns))
     gc.enable()
     loop.run_until_complete(opened.aclose())
     return {
@@ -263,11 +283,11 @@ def table(found: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--turns", type=int, default=30, help="how many each way has in a row")
     parser.add_argument("--json", metavar="FILE", help="write the figures there, too")
     options = parser.parse_args()
     with without_stderr():
-        found = measured(options.rounds)
+        found = measured(options.turns)
     print(table(found))
     if options.json:
         with open(options.json, "w") as file:

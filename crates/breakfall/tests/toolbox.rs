@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use breakfall::{Call, Error, FailureKind, Guard};
+use breakfall::{Call, Detail, Error, FailureKind, Guard, Report};
 use breakfall_test::Script;
 
 fn guard(names: &[&str]) -> Guard {
@@ -66,6 +66,38 @@ async fn five_thousand_tools_do_not_flood_the_prompt() {
     assert!(near.matches('`').count() <= 2 * 14 && near.len() < 1000, "{near}");
     let far = text(&guard, "zzz").await;
     assert_eq!(far, "`zzz` is not a tool.\nCall one of the tools you were given.");
+}
+
+#[tokio::test]
+async fn what_is_switched_off_is_neither_named_nor_counted() {
+    let names: Vec<String> = (10..40).map(|n| format!("tool_{n}")).collect();
+    let guard = guard(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let toolbox = guard.toolbox();
+    let total = async || {
+        guard.end_run(None);
+        let reply = guard.handle(Call::new("1", "tol_10", "{}")).await;
+        let Report::Failure(failure) = reply.report() else { return None };
+        let Detail::Names { nearest, callable, total } = &failure.detail else { return None };
+        assert!(!callable.contains(&"tool_19".into()), "{callable:?}");
+        Some((nearest.first().map(ToString::to_string), callable.len(), *total))
+    };
+    let first = |name: &str| Some(name.to_owned());
+    toolbox.disable("tool_19").unwrap();
+    assert_eq!(total().await, Some((first("tool_10"), 10, 29)));
+    toolbox.pause("tool_10").unwrap();
+    toolbox.disable("tool_10").unwrap();
+    assert_eq!(total().await, Some((first("tool_11"), 10, 28)));
+    toolbox.remove("tool_10").unwrap();
+    assert_eq!(total().await, Some((first("tool_11"), 10, 28)));
+    for name in &names[11..18] {
+        toolbox.disable(name).unwrap();
+    }
+    assert_eq!(total().await, Some((first("tool_11"), 10, 21)));
+    toolbox.pause("tool_12").unwrap();
+    assert_eq!(total().await, Some((first("tool_11"), 20, 20)), "a few are all named");
+    toolbox.enable("tool_12").unwrap();
+    toolbox.enable("tool_12").unwrap();
+    assert_eq!(total().await, Some((first("tool_11"), 10, 21)));
 }
 
 #[tokio::test]

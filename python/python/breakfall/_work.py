@@ -1,7 +1,7 @@
 """Where functions run: on kept threads, or as tasks of an event loop.
 
-These are Python's own threads and tasks, and no frame of the extension lies below a tool: an
-interpreter that ends may take them away.
+These are Python's own threads and tasks, and no frame of the extension lies below a tool on a kept
+thread: an interpreter that ends may take it away.
 """
 
 from __future__ import annotations

@@ -361,9 +361,10 @@ pub(super) fn path(pointer: &str, root: &Value) -> String {
     let mut path = String::with_capacity(pointer.len() + SHORT);
     let mut here = Some(root);
     for segment in pointer.split('/').skip(1) {
-        let name: Cow<'_, str> = match segment.contains('~') {
-            true => segment.replace("~1", "/").replace("~0", "~").into(),
-            false => segment.into(),
+        let name: Cow<'_, str> = if segment.contains('~') {
+            segment.replace("~1", "/").replace("~0", "~").into()
+        } else {
+            segment.into()
         };
         match here {
             Some(Value::Array(items)) => {

@@ -1,5 +1,8 @@
 //! Logs: constant messages, facts as fields, each failure once. Free when nobody listens.
 
+use tracing::Level;
+use tracing::level_filters::LevelFilter;
+
 use crate::attempt::{Trail, panics};
 use crate::failure::Gravity;
 use crate::redact::bounded;
@@ -7,9 +10,11 @@ use crate::{Call, FailureReport, Reply, Report, ToolSpec, Turned, Whose};
 
 /// Logs. A subscriber that cannot write must not cost a call its answer.
 macro_rules! log {
-    ($level:ident, $($what:tt)*) => {{
-        let _ = panics::catch(|| tracing::$level!($($what)*));
-    }};
+    ($level:ident, $($what:tt)*) => {
+        if Level::$level <= LevelFilter::current() {
+            let _ = panics::catch(|| tracing::event!(Level::$level, $($what)*));
+        }
+    };
 }
 
 /// How many bytes of a tool's name a log line shows.
@@ -19,14 +24,14 @@ const NAME: usize = 128;
 const SHOWN: usize = 200;
 
 pub(super) fn starts(call: &Call) {
-    log!(info, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Executing tool");
+    log!(INFO, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Executing tool");
 }
 
 pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
     match report {
         Report::Output(output) => {
             let failed_items = output.problems.len();
-            log!(info,
+            log!(INFO,
                 tool_name = bounded(&call.tool, NAME),
                 call_id = %call.id,
                 result_length = output.bytes,
@@ -44,7 +49,7 @@ pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
 }
 
 fn unavailable(call: &Call, failure: &FailureReport) {
-    log!(warn,
+    log!(WARN,
         tool_name = bounded(&call.tool, NAME),
         call_id = %call.id,
         kind = failure.kind.name(),
@@ -55,16 +60,14 @@ fn unavailable(call: &Call, failure: &FailureReport) {
 }
 
 fn failed(call: &Call, failure: &FailureReport, fault: Option<&str>) {
-    let (end, _) =
-        failure.message.char_indices().nth(SHOWN).unwrap_or((failure.message.len(), ' '));
-    log!(error,
+    log!(ERROR,
         tool_name = bounded(&call.tool, NAME),
         call_id = %call.id,
         kind = failure.kind.name(),
         disposition = ?failure.disposition,
         reference = %failure.reference,
         error_type = %failure.error_type,
-        error_message = &failure.message[..end],
+        error_message = shown(&failure.message),
         attempts = failure.attempts,
         fault,
         causes = ?failure.chain,
@@ -73,8 +76,17 @@ fn failed(call: &Call, failure: &FailureReport, fault: Option<&str>) {
     );
 }
 
+/// The beginning of a message. A text has no more characters than bytes, and mostly as many.
+fn shown(message: &str) -> &str {
+    match message.as_bytes().get(..SHOWN) {
+        None => message,
+        Some(bytes) if bytes.is_ascii() => &message[..SHOWN],
+        Some(_) => message.char_indices().nth(SHOWN).map_or(message, |(end, _)| &message[..end]),
+    }
+}
+
 pub(super) fn abandoned(call: &Call) {
-    log!(warn, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
+    log!(WARN, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
 }
 
 /// Calls are held back for a while, or let through again.
@@ -85,7 +97,7 @@ pub(crate) fn breaker_turned(spec: &ToolSpec, whose: Whose, turned: &Turned) {
     };
     let name = bounded(name, NAME);
     match turned {
-        Turned::Opened(trip) => log!(warn,
+        Turned::Opened(trip) => log!(WARN,
             name,
             of,
             kind = trip.kind.name(),
@@ -93,20 +105,20 @@ pub(crate) fn breaker_turned(spec: &ToolSpec, whose: Whose, turned: &Turned) {
             open_for = ?trip.open_for,
             "Breaker opened"
         ),
-        Turned::Closed => log!(info, name, of, "Breaker closed"),
+        Turned::Closed => log!(INFO, name, of, "Breaker closed"),
     }
 }
 
 /// A tool that was left behind came to its end.
 pub(crate) fn late_result(tool: &str, id: &str) {
-    log!(warn, tool_name = bounded(tool, NAME), call_id = %id, "Late result dropped");
+    log!(WARN, tool_name = bounded(tool, NAME), call_id = %id, "Late result dropped");
 }
 
 pub(crate) fn batch_starts(total: usize) {
-    log!(info, total, "Processing {total} tool call(s)");
+    log!(INFO, total, "Processing {total} tool call(s)");
 }
 
 pub(crate) fn batch_done(replies: &[Reply]) {
     let successful = replies.iter().filter(|reply| reply.success()).count();
-    log!(info, successful, total = replies.len(), "Tool execution batch completed");
+    log!(INFO, successful, total = replies.len(), "Tool execution batch completed");
 }

@@ -17,8 +17,12 @@ impl fmt::Write for Escaping<'_> {
 
 /// Adds a text, escaped.
 pub(super) fn push(to: &mut String, text: &str) {
+    if !has_marked(text.as_bytes()) {
+        return to.push_str(text);
+    }
+    // Only bytes of ASCII are escaped, so that a text is never split within a letter.
     let mut rest = text;
-    while let Some(at) = first_to_escape(rest.as_bytes()) {
+    while let Some(at) = rest.bytes().position(is_marked) {
         let (plain, marked) = rest.split_at(at);
         to.push_str(plain);
         escape(to, marked.as_bytes()[0]);
@@ -27,16 +31,28 @@ pub(super) fn push(to: &mut String, text: &str) {
     to.push_str(rest);
 }
 
-/// Only bytes of ASCII are escaped, so that a text is never split within a letter.
-fn first_to_escape(bytes: &[u8]) -> Option<usize> {
-    let (together, _) = bytes.as_chunks::<TOGETHER>();
+/// Whether anything is to be escaped: many bytes at once, then the last ones again.
+fn has_marked(bytes: &[u8]) -> bool {
     // Without a way out half way, so that the compiler looks at all of them at once.
-    let plain =
-        together.iter().take_while(|bytes| !bytes.iter().fold(false, |any, b| any | is_marked(*b)));
-    let from = plain.count() * TOGETHER;
-    bytes[from..].iter().position(|byte| is_marked(*byte)).map(|at| from + at)
+    let any = |bytes: &[u8; TOGETHER]| bytes.iter().fold(false, |any, b| any | is_marked(*b));
+    if let Some(last) = bytes.last_chunk::<TOGETHER>() {
+        bytes.as_chunks::<TOGETHER>().0.iter().any(any) || any(last)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        in_word(u64::from_le_bytes(*first)) || in_word(u64::from_le_bytes(*last))
+    } else {
+        bytes.iter().any(|byte| is_marked(*byte))
+    }
 }
 
+/// Whether any byte of a word is to be escaped: a byte borrows from its highest bit if it is less.
+fn in_word(word: u64) -> bool {
+    const EACH: u64 = u64::MAX / 0xff;
+    let less = |word: u64, than: u8| word.wrapping_sub(EACH * u64::from(than)) & !word;
+    let is = |byte: u8| less(word ^ (EACH * u64::from(byte)), 1);
+    (less(word, 0x20) | is(b'"') | is(b'\\')) & (EACH * 0x80) != 0
+}
+
+#[expect(clippy::needless_bitwise_bool, reason = "without branches it is done for many at once")]
 fn is_marked(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }

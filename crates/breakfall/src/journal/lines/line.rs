@@ -83,7 +83,7 @@ impl Visit for Line {
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        digits(self.named(field), value, 1);
+        digits(self.named(field), value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
@@ -91,7 +91,7 @@ impl Visit for Line {
         if value < 0 {
             to.push('-');
         }
-        digits(to, value.unsigned_abs(), 1);
+        digits(to, value.unsigned_abs());
     }
 
     fn record_u128(&mut self, field: &Field, value: u128) {
@@ -119,34 +119,41 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// `2026-11-15T13:57:26.123Z`, as RFC 3339 has it.
+/// `2026-11-15T13:57:26.123Z`, as RFC 3339 has it; no later than it can say.
 fn time(to: &mut String, at: SystemTime) {
+    const LAST: i64 = 253_402_300_799_999;
     let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let at = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+    let at = i64::try_from(since.as_millis()).map_or(LAST, |at| at.min(LAST));
     let Calendar { year, month, day, hour, minute, second } = Calendar::of(at);
-    for (number, wide, end) in [
-        (year, 4, '-'),
-        (month, 2, '-'),
-        (day, 2, 'T'),
-        (hour, 2, ':'),
-        (minute, 2, ':'),
-        (second, 2, '.'),
-        (at.rem_euclid(1_000), 3, 'Z'),
+    let mut text = *b"0000-00-00T00:00:00.000Z";
+    for (number, from, to) in [
+        (year, 0, 4),
+        (month, 5, 7),
+        (day, 8, 10),
+        (hour, 11, 13),
+        (minute, 14, 16),
+        (second, 17, 19),
+        (at % 1_000, 20, 23),
     ] {
-        digits(to, number.unsigned_abs(), wide);
-        to.push(end);
+        let mut number = number.unsigned_abs();
+        for digit in text[from..to].iter_mut().rev() {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
     }
+    to.push_str(std::str::from_utf8(&text).unwrap_or_default());
 }
 
-/// A number of at least so many digits.
-fn digits(to: &mut String, mut number: u64, wide: usize) {
+/// A number.
+fn digits(to: &mut String, mut number: u64) {
     const MOST: usize = 20;
     let mut digits = [b'0'; MOST];
-    let mut first = MOST;
-    while number > 0 || first > MOST - wide {
-        first -= 1;
-        digits[first] = b'0' + (number % 10) as u8;
+    let mut first = MOST - 1;
+    digits[first] += (number % 10) as u8;
+    while number > 9 {
         number /= 10;
+        first -= 1;
+        digits[first] += (number % 10) as u8;
     }
     to.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default());
 }
@@ -175,7 +182,7 @@ mod tests {
     fn numbers_are_written_whole() {
         for number in [0, 1, 9, 10, 100_200, u64::MAX] {
             let mut text = String::new();
-            digits(&mut text, number, 1);
+            digits(&mut text, number);
             assert_eq!(text, number.to_string());
         }
     }

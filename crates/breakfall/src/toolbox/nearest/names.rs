@@ -13,7 +13,7 @@ use super::{IS_PART, IS_WITHIN, SAME, by_edits};
 
 /// Names in their order, and what is found by them.
 pub(crate) struct Names {
-    names: Vec<Arc<str>>,
+    spelled: Vec<Arc<str>>,
     /// The letters of all names, one after the other.
     letters: Vec<u8>,
     /// Those of each length.
@@ -49,14 +49,14 @@ impl Names {
     /// Names that are in their order and differ.
     pub(crate) fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut all = Self {
-            names: names.map(Arc::from).collect(),
+            spelled: names.map(Arc::from).collect(),
             letters: Vec::new(),
             lengths: (0..=READ).map(|_| Length::default()).collect(),
             parts: Vec::new(),
             others: Vec::new(),
         };
-        let names = std::mem::take(&mut all.names);
-        for (number, name) in (0_u32..).zip(&names) {
+        let spelled = std::mem::take(&mut all.spelled);
+        for (number, name) in (0_u32..).zip(&spelled) {
             match Letters::of(name) {
                 Some(letters) if letters.is_plain() => all.place(number, &letters),
                 _ => all.others.push(number),
@@ -64,7 +64,7 @@ impl Names {
         }
         let Self { letters, parts, .. } = &mut all;
         parts.sort_unstable_by_key(|part| (part.letters(letters), part.number));
-        Self { names, ..all }
+        Self { spelled, ..all }
     }
 
     fn place(&mut self, number: u32, letters: &Letters) {
@@ -88,7 +88,7 @@ impl Names {
 
     /// The name of this number.
     pub(crate) fn name(&self, number: usize) -> &Arc<str> {
-        &self.names[number]
+        &self.spelled[number]
     }
 
     /// The numbers of the names that resemble `wanted` and may be told, nearest first.
@@ -99,8 +99,8 @@ impl Names {
     ) -> Nearest<LIMIT> {
         let mut found = Found { nearest: Nearest { keys: [u64::MAX; LIMIT], count: 0 }, may_tell };
         let Some(letters) = Letters::of(wanted) else {
-            let all = 0..u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-            self.spelled(wanted, all, &mut found);
+            let all = 0..u32::try_from(self.spelled.len()).unwrap_or(u32::MAX);
+            self.one_by_one(wanted, all, &mut found);
             return found.nearest;
         };
         if !letters.all().is_empty() {
@@ -111,7 +111,7 @@ impl Names {
             if !found.nearest.is_full() {
                 self.by_inclusion(&letters, &mut found);
             }
-            self.spelled(wanted, self.others.iter().copied(), &mut found);
+            self.one_by_one(wanted, self.others.iter().copied(), &mut found);
         }
         found.nearest
     }
@@ -135,9 +135,12 @@ impl Names {
                 if names.places.is_empty() || !found.nearest.takes(best, names.places[0].number) {
                     continue;
                 }
-                let lacking = |signature: &u64| match length < count {
-                    true => signature & !wanted.signature,
-                    false => wanted.signature & !signature,
+                let lacking = |signature: &u64| {
+                    if length < count {
+                        signature & !wanted.signature
+                    } else {
+                        wanted.signature & !signature
+                    }
                 };
                 let look = |place: Place, found: &mut Found<LIMIT, _>| {
                     let goes_on = found.nearest.takes(best, place.number);
@@ -204,7 +207,8 @@ impl Names {
         }
     }
 
-    fn spelled<const LIMIT: usize>(
+    /// Those that have to be looked at each.
+    fn one_by_one<const LIMIT: usize>(
         &self,
         wanted: &str,
         numbers: impl ExactSizeIterator<Item = u32>,
@@ -215,7 +219,7 @@ impl Names {
         }
         let wanted = Spelled::new(wanted);
         for number in numbers {
-            if let Some(score) = wanted.resemblance(&self.names[number as usize]) {
+            if let Some(score) = wanted.resemblance(&self.spelled[number as usize]) {
                 found.take(score, number);
             }
         }
@@ -304,7 +308,8 @@ impl<const LIMIT: usize> Nearest<LIMIT> {
     }
 
     /// Their numbers.
+    #[expect(clippy::cast_possible_truncation, reason = "the number is the lower half")]
     pub(crate) fn numbers(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.keys[..self.count].iter().map(|key| (*key & u64::from(u32::MAX)) as usize)
+        self.keys[..self.count].iter().map(|key| *key as u32 as usize)
     }
 }
