@@ -104,7 +104,7 @@ fn has_bad_arguments() -> Ready {
 
 /// What a dispatcher without any guard has.
 struct Table {
-    table: HashMap<String, Boxed>,
+    tools: HashMap<String, Boxed>,
     asked: Vec<Value>,
     given: Vec<Option<Result<String, serde_json::Error>>>,
 }
@@ -113,7 +113,7 @@ fn table(many: u32) -> Table {
     let table = boxed();
     let _ = table["search"](&good(1)).now_or_never();
     Table {
-        table,
+        tools: table,
         asked: (0..many).map(|n| good(100 + n)).collect(),
         given: Vec::with_capacity(10),
     }
@@ -136,7 +136,7 @@ fn bare_call(value: Value) -> Option<Result<String, serde_json::Error>> {
 #[bench::ten(table(10))]
 fn boxed_call(mut tools: Table) -> Table {
     for value in tools.asked.drain(..) {
-        let found = tools.table.get(black_box("search")).map(|tool| tool(black_box(&value)));
+        let found = tools.tools.get(black_box("search")).map(|tool| tool(black_box(&value)));
         tools.given.push(found.and_then(FutureExt::now_or_never));
     }
     tools

@@ -280,6 +280,7 @@ async fn write(backend: &Backend, batch: &Batch, progress: &Progress) -> Result<
 }
 
 /// Takes records until there are enough, or the first has waited long enough; true at the end.
+#[expect(clippy::vec_box, reason = "they are as they came, and large")]
 async fn gather(
     queue: &mut mpsc::Receiver<Queued>,
     records: &mut Vec<Box<Record>>,

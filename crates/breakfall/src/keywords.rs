@@ -51,12 +51,15 @@ impl Keywords {
             for byte in word {
                 let class = classes[usize::from(*byte)];
                 let known = states[at].on.iter().find(|(known, _)| *known == class);
-                at = known.map(|(_, next)| *next).unwrap_or_else(|| {
-                    states.push(State::default());
-                    let new = states.len() - 1;
-                    states[at].on.push((class, new));
-                    new
-                });
+                at = match known {
+                    Some((_, next)) => *next,
+                    None => {
+                        states.push(State::default());
+                        let new = states.len() - 1;
+                        states[at].on.push((class, new));
+                        new
+                    }
+                };
             }
             states[at].ends.push(u16::try_from(nth).unwrap_or(u16::MAX));
         }

@@ -85,7 +85,7 @@ pub(super) enum Wire {
     /// All on one line.
     Lines(Written),
     /// Each in an exchange of its own.
-    Http(Http),
+    Http(Box<Http>),
 }
 
 impl Wire {

@@ -231,7 +231,7 @@ impl Life {
             }
             Reach::Address(address) => {
                 let to = upstream.client.get_or_init(|| client(address)).clone();
-                let wire = Wire::Http(Http::new(to?));
+                let wire = Wire::Http(Box::new(Http::new(to?)));
                 let connection = Arc::new(Connection::new(wire, recording));
                 Ok(Self { connection, child: None, _reading: None })
             }

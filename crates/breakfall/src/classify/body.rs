@@ -61,6 +61,7 @@ impl Body {
         }
         let mut from = 0;
         for nth in 0..STARTS {
+            #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
             let opens = |byte: u8| (byte == b'{') | (byte == b'[');
             let start = from + stretch::first(&text.as_bytes()[from..], opens)?;
             let mut found = Self { start, ..Self::default() };

@@ -167,6 +167,7 @@ impl Phrases {
         let last = near.len().checked_sub(then.len())?;
         let mut start = 0;
         loop {
+            #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
             let may = |byte: u8| (byte == lower) | (byte == upper);
             start += stretch::first(near.get(start..=last)?, may)?;
             if near[start..start + then.len()].eq_ignore_ascii_case(then.as_bytes()) {

@@ -66,6 +66,7 @@ impl Quotes {
 /// The next mark that may open a quotation.
 fn opening(text: &str, mut at: usize) -> Option<(usize, char)> {
     const MARKS: [u8; 5] = [b'"', b'\'', b'`', b'[', b'<'];
+    #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
     let may_open = |byte: u8| MARKS.iter().fold(byte > 0xc1, |is, mark| is | (byte == *mark));
     while let Some(behind) = stretch::first(&text.as_bytes()[at..], may_open) {
         at += behind;

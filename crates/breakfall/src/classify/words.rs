@@ -71,7 +71,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 impl Table {
     fn place(key: u64) -> usize {
         // The highest bits of a product depend on all the others.
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros())) as usize
+        let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.trailing_zeros());
+        usize::try_from(place).unwrap_or_default()
     }
 
     fn insert(&mut self, key: u64, weights: Range<usize>) {

@@ -42,6 +42,7 @@ pub(super) fn readable(text: String) -> (String, usize) {
 
 /// Whether a text holds nothing but what can be seen in ASCII: by far the most do.
 fn is_plain(text: &str) -> bool {
+    #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
     let plain = |byte: u8| matches!(byte, 0x20..=0x7e) | (byte == b'\n') | (byte == b'\t');
     stretch::all(text.as_bytes(), plain)
 }
