@@ -76,7 +76,7 @@ fn talks(messages: u32) -> Box<Talk> {
         .unwrap_or_else(|error| panic!("{error}"));
     let conversation = Conversation::new(CallsOnce, guard()).history_is(history(messages));
     let mut talk = Talk { runtime, conversation };
-    // The first turn looks the whole history through; the turns after it are what is counted.
+    // The first turn warms up what is only made once.
     assert_eq!(say(&mut talk), Stop::Done);
     Box::new(talk)
 }
