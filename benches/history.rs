@@ -82,8 +82,7 @@ fn talks(messages: u32) -> Box<Talk> {
 }
 
 fn say(talk: &mut Talk) -> Stop {
-    let said = talk.conversation.say("And now?", &mut |_| (), std::future::pending());
-    talk.runtime.block_on(said)
+    talk.runtime.block_on(talk.conversation.say("And now?", &mut |_| (), std::future::pending()))
 }
 
 #[library_benchmark]
