@@ -76,14 +76,13 @@ fn talks(messages: u32) -> Box<Talk> {
         .unwrap_or_else(|error| panic!("{error}"));
     let conversation = Conversation::new(CallsOnce, guard()).history_is(history(messages));
     let mut talk = Talk { runtime, conversation };
-    // The first turn looks the whole history through; the turns after it are what is counted.
+    // The first turn warms up what is only made once.
     assert_eq!(say(&mut talk), Stop::Done);
     Box::new(talk)
 }
 
 fn say(talk: &mut Talk) -> Stop {
-    let said = talk.conversation.say("And now?", &mut |_| (), std::future::pending());
-    talk.runtime.block_on(said)
+    talk.runtime.block_on(talk.conversation.say("And now?", &mut |_| (), std::future::pending()))
 }
 
 #[library_benchmark]

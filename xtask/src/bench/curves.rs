@@ -167,12 +167,12 @@ pub(super) const PLOTS: &[Plot] = &[
             each(
                 "history repair",
                 "repaired, for each message",
-                "the whole history is looked through, once, when it is loaded",
+                "the whole history is looked through",
             ),
             curve(
                 "history turn",
                 "a turn with a call",
-                "what was said since the last turn is mended, not all of it",
+                "the whole history is repaired before anything is said, because what was left unanswered may be anywhere in it; the model is sent all of it as well",
             ),
         ],
     },
