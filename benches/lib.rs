@@ -1,1 +1,1 @@
-//! The benches are beside this file: `cargo bench --bench spine`.
+//! The benches are beside this file: `cargo xtask bench` runs those that the page is written from.

@@ -48,14 +48,16 @@ async fn bench() {
     assert_eq!((counted, keeping.lost), (FAILURES, 0), "every failure is counted");
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     let rate = |took: Duration| FAILURES as f64 / took.as_secs_f64();
-    println!("| {FAILURES} failures into SQLite | |\n|---|---:|");
-    println!("| taken off the path of calls, a second | {:.0} |", rate(taken));
-    println!("| written, a second | {:.0} |", rate(took));
-    println!("| counted | {counted} |");
-    println!("| groups | {} |", groups.len());
-    println!("| memory that it took at most | {} MiB |", (peak() - before) >> 10);
-    let bytes = std::fs::metadata(&file).unwrap().len();
-    println!("| the file | {} MiB |", bytes >> 20);
+    let kept = serde_json::json!({
+        "failures": FAILURES,
+        "taken_a_second": rate(taken).round(),
+        "written_a_second": rate(took).round(),
+        "counted": counted,
+        "groups": groups.len(),
+        "memory_mib": (peak() - before) >> 10,
+        "file_mib": std::fs::metadata(&file).unwrap().len() >> 20,
+    });
+    println!("{kept}");
 }
 
 /// What a guard recorded of tools that fail in several ways, each in many runs.

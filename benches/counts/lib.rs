@@ -16,9 +16,12 @@ use serde_json::{Value, json};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
-    query: String,
-    limit: u32,
-    order: Option<Order>,
+    /// What for.
+    pub query: String,
+    /// How many results.
+    pub limit: u32,
+    /// In which order.
+    pub order: Option<Order>,
 }
 
 /// In which order.

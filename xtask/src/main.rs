@@ -3,6 +3,7 @@
 
 mod bench;
 mod corpus;
+mod counts;
 mod e2e;
 mod fuzz;
 mod python;
@@ -17,16 +18,24 @@ use serde_json::Value;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test           format, clippy, documentation, a short fuzz, the guard between real servers and
+  test           format, clippy, documentation, counts, a short fuzz, the guard between real servers and
                  real clients, the Python package, tests: everything that must hold
   test --with-model
                  the same, and a conversation with a real small model
-  bench          all benches, as ratios
-  bench spine    a guarded call beside a bare one
-  bench store    a million failures kept, and told of
-  bench guard    the guard beside no guard and its peers; takes the options of `e2e/bench.py`
-  bench python   a call in our tool node beside LangGraph's own and what else people use; takes
-                 the options of `python/benches/node.py`
+  counts         instructions of the hot paths; more than 5 % above those on record fails
+  counts --record
+                 put the counts of today on record
+  bench          everything that is measured, in one go, and the page docs/performance.md
+  bench PART     one part alone, and the page with what is there of the others:
+                 counts   the hot paths, in instructions
+                 library  the same tool through the guard, rig and rmcp
+                 python   our tool node beside LangGraph's own and others; takes the options of
+                          `python/benches/node.py`
+                 guard    the program beside no guard and its peers; takes the options of
+                          `e2e/bench.py`
+                 curves   what grows with what; takes how many failures are recorded at most
+                 store    a million failures kept, and told of
+  bench page     the page from what is there
   corpus         how well the labelled corpus is read
   corpus learn   count the words of the corpus anew
   fuzz [SECONDS] fuzz each target for this long (60)
@@ -44,14 +53,9 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => test::test(false),
         ["test", "--with-model"] => test::test(true),
-        ["bench"] => bench::spine()
-            .and_then(|()| bench::store())
-            .and_then(|()| bench::guard(&[]))
-            .and_then(|()| python::bench(&[])),
-        ["bench", "spine"] => bench::spine(),
-        ["bench", "store"] => bench::store(),
-        ["bench", "guard", options @ ..] => bench::guard(options),
-        ["bench", "python", options @ ..] => python::bench(options),
+        ["counts"] => counts::counts(false),
+        ["counts", "--record"] => counts::counts(true),
+        ["bench", words @ ..] => bench::bench(words),
         ["python"] => python::test(),
         ["corpus"] => corpus::score(),
         ["corpus", "learn"] => corpus::learn(),

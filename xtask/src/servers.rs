@@ -86,6 +86,9 @@ const PEERS: &[(Place, &[&str])] = &[
     (Place::Node("npm-proxy"), &["supergateway@4.0.0"]),
 ];
 
+/// The version of what runs valgrind for the benches: the one that they are built with.
+const RUNNER: &str = "0.20.0";
+
 /// A real model, small enough for any machine, and what runs it. Neither is given what it depends
 /// on: one of that would have to be compiled, and none of it is used.
 const MODEL: &[(Place, &[&str])] =
@@ -140,6 +143,31 @@ fn folder(name: &str) -> Result<PathBuf, Failed> {
 /// Installs the peers that are missing.
 pub(crate) fn peers() -> Result<(), Failed> {
     install(PEERS)
+}
+
+/// Installs what counts instructions, and tells the folder of the runner.
+pub(crate) fn counting() -> Result<PathBuf, Failed> {
+    if !there("valgrind", "--version") {
+        println!("there is no valgrind: installing the package valgrind with apt-get");
+        debian("valgrind")?;
+    }
+    let folder = Path::new(TOOLS).join("gungraun");
+    let folder =
+        std::path::absolute(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let runner = folder.join("bin/gungraun-runner");
+    let said = Command::new(&runner).arg("--version").output().ok();
+    let said = said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned());
+    if said != Some(format!("gungraun-runner {RUNNER}")) {
+        println!("gungraun: installing its runner");
+        run(
+            "cargo install",
+            Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+                .args(["install", "--quiet", "--locked", "--force", "--root"])
+                .arg(&folder)
+                .arg(format!("gungraun-runner@{RUNNER}")),
+        )?;
+    }
+    Ok(folder.join("bin"))
 }
 
 /// A folder is stamped with its pins once it is whole, so that a second run only reads the stamps.
@@ -299,4 +327,17 @@ fn run(step: &str, command: &mut Command) -> Result<(), Failed> {
         ""
     };
     Err(format!("{step} failed ({})\n{tail}{hint}", output.status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runner_is_of_the_version_that_benches_are_built_with() {
+        for manifest in ["../Cargo.toml", "../benches/peers/Cargo.toml"] {
+            let text = std::fs::read_to_string(manifest).unwrap_or_default();
+            assert!(text.contains(&format!("gungraun = \"={RUNNER}\"")), "{manifest}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Everything that must hold before a change lands.
 
-use crate::{Failed, cargo, e2e, fuzz, python};
+use crate::{Failed, cargo, counts, e2e, fuzz, python};
 
 /// How many seconds each fuzz target runs.
 const FUZZED: u32 = 15;
@@ -18,6 +18,7 @@ pub(crate) fn test(with_model: bool) -> Result<(), Failed> {
         &["doc", "--quiet", "--workspace", "--no-deps", "--document-private-items"],
         &[("RUSTDOCFLAGS", "--deny warnings")],
     )?;
+    counts::counts(false)?;
     fuzz::fuzz(FUZZED)?;
     e2e::e2e(false)?;
     if with_model {

@@ -1,0 +1,169 @@
+//! Instructions of a call of the same tool: bare, from a table, through our guard and through what
+//! people use instead, counted in one run. What is made for a call and what it gives are dropped
+//! outside.
+
+use std::hint::black_box;
+
+use breakfall::{Call, Guard, Reply};
+use breakfall_counts::{Boxed, bare, boxed, tools};
+use breakfall_peers::{Case, Connection, Rig, Router, answer, arguments, asked};
+use futures_util::FutureExt;
+use gungraun::prelude::*;
+use rig_agent::tool::ToolResult;
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData};
+use rmcp::service::{RequestContext, ServiceError};
+use serde_json::Value;
+
+/// How many calls warm up what is only made once.
+const WARM: u32 = 8;
+/// The call that is counted.
+const COUNTED: u32 = 100;
+
+type Answered = Option<Result<String, serde_json::Error>>;
+
+fn from_table() -> (Boxed, Value) {
+    let search = boxed().remove("search").unwrap_or_else(|| panic!("no `search`"));
+    let _ = search(&arguments(1)).now_or_never();
+    (search, arguments(COUNTED))
+}
+
+/// A guard as most have it, warmed up; no two calls are a repetition.
+fn guarded(case: Case, text: bool) -> (Box<Guard>, Call) {
+    let guard = Guard::builder().tools(tools()).build().unwrap_or_else(|error| panic!("{error}"));
+    let call = |n: u32, run: String| {
+        let call = if text {
+            Call::new(format!("call_{n}"), case.tool(), arguments(n).to_string())
+        } else {
+            Call::new(format!("call_{n}"), case.tool(), arguments(n))
+        };
+        call.in_run(run)
+    };
+    for n in 0..WARM {
+        let reply = guard.handle(call(n, format!("run {n}"))).now_or_never();
+        let text = reply.map(|reply| reply.text.to_string());
+        assert_eq!(text == Some(answer(n)), matches!(case, Case::Success), "{text:?}");
+    }
+    let _ = guard.handle(call(WARM, "counted".to_owned())).now_or_never();
+    (Box::new(guard), call(COUNTED, "counted".to_owned()))
+}
+
+fn rig(case: Case) -> (Box<Rig>, Case, String) {
+    let mut rig = Box::new(Rig::default());
+    for n in 0..WARM {
+        for served in [false, true] {
+            let text = arguments(n).to_string();
+            let given = if served {
+                rig.call_served(case.tool(), &text)
+            } else {
+                rig.call(case.tool(), &text)
+            };
+            let said = given.as_ref().and_then(|given| given.output().as_text());
+            assert_eq!(said == Some(&answer(n)), matches!(case, Case::Success), "{said:?}");
+        }
+    }
+    (rig, case, arguments(COUNTED).to_string())
+}
+
+type Routed = (Box<Router>, CallToolRequestParams, RequestContext<RoleServer>);
+
+fn router(case: Case) -> Routed {
+    let router = Box::new(Router::default());
+    for n in 0..WARM {
+        let given = router.call(asked(case.tool(), arguments(n)), router.request(n));
+        let given = format!("{given:?}");
+        assert_eq!(given.contains(&answer(n)), matches!(case, Case::Success), "{given}");
+    }
+    let request = router.request(COUNTED);
+    (router, asked(case.tool(), arguments(COUNTED)), request)
+}
+
+fn connection(case: Case) -> (Box<Connection>, CallToolRequestParams) {
+    let connection = Box::new(Connection::default());
+    for n in 0..WARM {
+        let given = format!("{:?}", connection.call(asked(case.tool(), arguments(n))));
+        assert_eq!(given.contains(&answer(n)), matches!(case, Case::Success), "{given}");
+    }
+    (connection, asked(case.tool(), arguments(COUNTED)))
+}
+
+#[library_benchmark]
+#[bench::success(arguments(COUNTED))]
+fn bare_call(value: Value) -> Answered {
+    black_box(bare(black_box(&value)).now_or_never())
+}
+
+#[library_benchmark]
+#[bench::success(from_table())]
+fn boxed_call((search, value): (Boxed, Value)) -> (Boxed, Answered) {
+    let given = search(black_box(&value)).now_or_never();
+    (search, black_box(given))
+}
+
+#[library_benchmark]
+#[bench::success(guarded(Case::Success, false))]
+#[bench::success_from_text(guarded(Case::Success, true))]
+#[bench::failure(guarded(Case::Failure, false))]
+#[bench::failure_from_text(guarded(Case::Failure, true))]
+#[bench::unknown(guarded(Case::Unknown, false))]
+fn guarded_call((guard, call): (Box<Guard>, Call)) -> (Box<Guard>, Option<Reply>) {
+    let reply = guard.handle(black_box(call)).now_or_never();
+    (guard, black_box(reply))
+}
+
+#[library_benchmark]
+#[bench::success(rig(Case::Success))]
+#[bench::failure(rig(Case::Failure))]
+#[bench::unknown(rig(Case::Unknown))]
+fn rig_tool_set((mut rig, case, text): (Box<Rig>, Case, String)) -> (Box<Rig>, Option<ToolResult>) {
+    let given = rig.call(black_box(case.tool()), black_box(&text));
+    (rig, black_box(given))
+}
+
+#[library_benchmark]
+#[bench::success(rig(Case::Success))]
+#[bench::failure(rig(Case::Failure))]
+#[bench::unknown(rig(Case::Unknown))]
+fn rig_tool_server(
+    (mut rig, case, text): (Box<Rig>, Case, String),
+) -> (Box<Rig>, Option<ToolResult>) {
+    let given = rig.call_served(black_box(case.tool()), black_box(&text));
+    (rig, black_box(given))
+}
+
+#[library_benchmark]
+#[bench::success(router(Case::Success))]
+#[bench::failure(router(Case::Failure))]
+#[bench::unknown(router(Case::Unknown))]
+fn rmcp_router(
+    (router, asked, request): Routed,
+) -> (Box<Router>, Option<Result<CallToolResponse, ErrorData>>) {
+    let given = router.call(black_box(asked), request);
+    (router, black_box(given))
+}
+
+#[library_benchmark]
+#[bench::success(connection(Case::Success))]
+#[bench::failure(connection(Case::Failure))]
+#[bench::unknown(connection(Case::Unknown))]
+fn rmcp_connection(
+    (connection, asked): (Box<Connection>, CallToolRequestParams),
+) -> (Box<Connection>, Result<CallToolResult, ServiceError>) {
+    let given = connection.call(black_box(asked));
+    (connection, black_box(given))
+}
+
+library_benchmark_group!(
+    name = calls,
+    benchmarks = [
+        bare_call,
+        boxed_call,
+        guarded_call,
+        rig_tool_set,
+        rig_tool_server,
+        rmcp_router,
+        rmcp_connection
+    ]
+);
+
+main!(library_benchmark_groups = calls);

@@ -1,0 +1,202 @@
+//! What was promised, what was counted: computed, so that nobody writes it by hand.
+
+use serde_json::Value;
+
+use super::super::figures::{self, Part};
+use super::super::words::{figure, grouped};
+use super::{Figures, Page};
+
+/// A promise, and what came of it.
+struct Promise {
+    what: String,
+    limit: String,
+    measured: String,
+    held: bool,
+}
+
+/// Bounds on the instructions of a bench.
+const BOUNDS: &[(&str, &str, u64)] = &[
+    ("a failure of 200 bytes, nobody listens", "guarded call: failure 200 bytes", 6_000),
+    ("the same with a log line", "guarded call: failure 200 bytes logged", 9_000),
+    ("a failure of 4 KiB with a log line", "guarded call: failure 4 kib logged", 50_000),
+    ("five bad arguments", "guarded call: five bad arguments", 21_000),
+    ("an unknown tool among 100, with suggestions", "guarded call: unknown among 100", 8_000),
+    ("a panic", "guarded call: panic", 42_000),
+];
+
+/// How much a guarded success may take beyond a boxed call, and how much would be better still.
+const MORE: u64 = 1_200;
+const STRETCH: u64 = 400;
+
+/// How many bytes all failures that are recorded may take, in MiB, and how many there are.
+const BUDGET: f64 = 2.0;
+const RECORDED: f64 = 10_000_000.0;
+
+pub(super) fn section(page: &mut Page, figures: &Figures) {
+    let mut rows = Vec::new();
+    if let Some(counts) = figures.of(Part::Counts) {
+        rows.extend(instructions(counts));
+    }
+    if let Some(library) = figures.of(Part::Library) {
+        rows.extend(peers(&library["counts"]));
+    }
+    if let Some(python) = figures.of(Part::Python) {
+        rows.extend(node(&python["rows"]));
+    }
+    if let Some(guard) = figures.of(Part::Guard) {
+        rows.extend(program(&guard["targets"]));
+    }
+    if let Some(curves) = figures.of(Part::Curves) {
+        rows.extend(memory(curves));
+    }
+    if rows.is_empty() {
+        return;
+    }
+    page.heading("What was promised, what was counted");
+    let held = rows.iter().filter(|row| row.held).count();
+    page.line(&format!("{held} of {} held.\n", rows.len()));
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|row| {
+            let held = if row.held { "held" } else { "**not held**" };
+            vec![row.what, row.limit, row.measured, held.to_owned()]
+        })
+        .collect();
+    page.table(&["promise", "limit", "measured", ""], &rows);
+}
+
+fn at_most(what: &str, limit: u64, counted: u64) -> Promise {
+    Promise {
+        what: what.to_owned(),
+        limit: format!("at most {} instructions", grouped(limit)),
+        measured: grouped(counted),
+        held: counted <= limit,
+    }
+}
+
+fn instructions(counts: &Value) -> Vec<Promise> {
+    let count = |bench: &str| figures::count(counts, bench);
+    let mut rows = Vec::new();
+    if let (Some(boxed), Some(guarded)) = (count("boxed call: one"), count("guarded call: success"))
+    {
+        let more = guarded.saturating_sub(boxed);
+        let row = |what: &str, limit: u64| Promise {
+            what: what.to_owned(),
+            limit: format!("boxed + {} instructions", grouped(limit)),
+            measured: format!("boxed + {}", grouped(more)),
+            held: more <= limit,
+        };
+        rows.push(row("guarded success, any schema", MORE));
+        rows.push(row("the same, where a schema is simple (stretch)", STRETCH));
+    }
+    for (what, bench, limit) in BOUNDS {
+        rows.extend(count(bench).map(|counted| at_most(what, *limit, counted)));
+    }
+    if let (Some(boxed), Some(batch)) = (count("boxed call: ten"), count("guarded batch: ten")) {
+        rows.push(ratio_at_most("a batch of ten beside ten boxed calls", 1.5, ratio(batch, boxed)));
+    }
+    rows
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a ratio")]
+fn ratio(one: u64, other: u64) -> f64 {
+    one as f64 / other.max(1) as f64
+}
+
+fn ratio_at_most(what: &str, limit: f64, measured: f64) -> Promise {
+    Promise {
+        what: what.to_owned(),
+        limit: format!("at most {limit} ×"),
+        measured: format!("{} ×", figure(measured)),
+        held: measured <= limit,
+    }
+}
+
+fn ratio_at_least(what: &str, limit: f64, measured: f64) -> Promise {
+    Promise {
+        what: what.to_owned(),
+        limit: format!("at least {limit} ×"),
+        measured: format!("{} ×", figure(measured)),
+        held: measured >= limit,
+    }
+}
+
+/// Each peer beside the guard that is given the arguments in the same shape.
+fn peers(counts: &Value) -> Vec<Promise> {
+    let peers = [
+        (
+            "fewer instructions than rig's tool set",
+            "rig tool set: success",
+            "guarded call: success from text",
+            10.0,
+        ),
+        (
+            "fewer instructions than rmcp's router",
+            "rmcp router: success",
+            "guarded call: success",
+            3.0,
+        ),
+    ];
+    let row = |(what, peer, ours, limit): (&str, &str, &str, f64)| {
+        let measured = ratio(figures::count(counts, peer)?, figures::count(counts, ours)?);
+        Some(ratio_at_least(what, limit, measured))
+    };
+    peers.into_iter().filter_map(row).collect()
+}
+
+/// Our node beside LangGraph's: the row that is worst for us.
+fn node(rows: &Value) -> Vec<Promise> {
+    let of = |wanted: &str| {
+        let rows = rows.as_array().into_iter().flatten();
+        let stock =
+            rows.filter(|row| row["way"].as_str().is_some_and(|way| way.starts_with("langgraph")));
+        let wanted =
+            stock.filter(|row| row["row"].as_str().is_some_and(|row| row.contains(wanted)));
+        wanted.filter_map(|row| row["ratio_to_ours"].as_f64()).reduce(f64::min)
+    };
+    let every = of("").map(|worst| Promise {
+        what: "the Python node below LangGraph's on every row (the worst)".to_owned(),
+        limit: "above 1 ×".to_owned(),
+        measured: format!("{} ×", figure(worst)),
+        held: worst > 1.0,
+    });
+    let failures = of("failure")
+        .map(|worst| ratio_at_least("and on every row of failures (the worst)", 5.0, worst));
+    every.into_iter().chain(failures).collect()
+}
+
+/// What the script of the program holds its own figures to.
+fn program(targets: &Value) -> Vec<Promise> {
+    let targets = targets.as_array().into_iter().flatten();
+    let row = |target: &Value| {
+        Some(Promise {
+            what: target["target"].as_str()?.to_owned(),
+            limit: format!("at most {}", target["at_most"].as_f64()?),
+            measured: figure(target["measured"].as_f64()?),
+            held: target["met"].as_bool()?,
+        })
+    };
+    targets.filter_map(row).collect()
+}
+
+fn memory(points: &Value) -> Vec<Promise> {
+    let at_the_end = |curve: &str| {
+        let mut points = points.as_array().into_iter().flatten();
+        let wanted =
+            |point: &&Value| point["curve"] == curve && point["at"].as_f64() == Some(RECORDED);
+        points.find(wanted)?["value"].as_f64()
+    };
+    let held = at_the_end("errors: more memory").map(|more| Promise {
+        what: "memory that recording 10 million failures takes".to_owned(),
+        limit: format!("at most {BUDGET} MiB"),
+        measured: format!("{} MiB", figure(more)),
+        held: more <= BUDGET,
+    });
+    let counted = at_the_end("errors: counted").map(|counted| Promise {
+        what: "and how many of them are counted".to_owned(),
+        limit: "all".to_owned(),
+        measured: figure(counted),
+        held: (counted - RECORDED).abs() < 0.5,
+    });
+    held.into_iter().chain(counted).collect()
+}
