@@ -161,6 +161,14 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_word_without_letters_stands_everywhere() {
+        let mut found = Vec::new();
+        let words = Keywords::new(["", "b"].into_iter(), false);
+        words.each("ab", |word, start, end| found.push((word, start, end)));
+        assert_eq!(found, [(0, 0, 0), (0, 1, 1), (1, 1, 2), (0, 2, 2)]);
+    }
+
     proptest! {
         #[test]
         fn every_word_is_found_in_order(
