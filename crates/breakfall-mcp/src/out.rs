@@ -256,7 +256,8 @@ mod tests {
         drop(out);
         let mut all = String::new();
         read.read_to_string(&mut all).await.unwrap();
-        let expected: String = (0..100).map(|number| format!("line {number}\n")).collect();
+        let lines: Vec<String> = (0..100).map(|number| format!("line {number}\n")).collect();
+        let expected = lines.concat();
         assert_eq!(all, expected);
         writing.await.unwrap();
     }
@@ -291,7 +292,7 @@ mod tests {
         let reading = async {
             let mut bytes = vec![0; 1 << 20];
             loop {
-                read.read(&mut bytes).await.unwrap();
+                let _ = read.read(&mut bytes).await.unwrap();
             }
         };
         tokio::select! {
