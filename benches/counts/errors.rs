@@ -1,15 +1,20 @@
 //! Failures recorded in memory: what they hold, and what asking about them takes. A line of JSON a
 //! point.
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal")]
+#![expect(clippy::unwrap_used, reason = "a program for the terminal")]
 #![allow(clippy::cast_precision_loss, reason = "figures")]
+
+#[path = "../figures.rs"]
+mod figures;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use breakfall::{Call, Failure, Guard, Policy, function};
 use futures_util::FutureExt;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use figures::{median, microseconds, point};
 
 const TOOLS: u64 = 40;
 
@@ -87,28 +92,4 @@ fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
-}
-
-/// A point of a curve.
-fn point(curve: &str, at: u64, value: f64) {
-    println!("{}", json!({ "curve": curve, "at": at, "value": value }));
-}
-
-/// The median of how long it takes.
-fn median<T>(rounds: usize, work: impl Fn() -> T) -> Duration {
-    let mut times: Vec<Duration> = (0..rounds)
-        .map(|_| {
-            let began = Instant::now();
-            let given = work();
-            let took = began.elapsed();
-            drop(given);
-            took
-        })
-        .collect();
-    times.sort_unstable();
-    times[rounds / 2]
-}
-
-fn microseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
 }

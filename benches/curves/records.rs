@@ -6,7 +6,7 @@ use breakfall::{Call, Effect, Guard, Record, Sink};
 use breakfall_store::{Keep, Store};
 use breakfall_test::{Recorder, Script};
 
-use crate::{median, microseconds, point};
+use crate::figures::{median, microseconds, point};
 
 const TOOLS: u64 = 40;
 const RUNS: u64 = 1_000;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use breakfall::{Call, Failure, Guard, function};
 use serde_json::Value;
 
-use crate::{median, microseconds, point};
+use crate::figures::{median, microseconds, point};
 
 const ROUNDS: usize = 15;
 

@@ -1,0 +1,132 @@
+//! What is told as a list: the tools there are, the problems of arguments, and the call as it should
+//! be.
+
+use std::fmt::Write;
+
+use crate::{Correction, Detail, Problem};
+
+/// The most bytes that a list of problems takes.
+const PROBLEMS: usize = 1_200;
+
+/// The largest correction that is worth its tokens.
+const CORRECTION: usize = 600;
+
+/// What is said where there is none.
+pub(super) const PLAIN_CORRECTION: &str = "Correct the arguments and call it again.";
+
+/// How many bytes most answers take.
+const ROOM: usize = 512;
+
+pub(super) fn unknown(tool: &str, detail: &Detail) -> String {
+    let mut text = String::with_capacity(ROOM);
+    for part in ["`", tool, "` is not a tool."] {
+        text.push_str(part);
+    }
+    if let Detail::Names { nearest, .. } = detail
+        && !nearest.is_empty()
+    {
+        text.push_str(" Nearest: ");
+        push_names(&mut text, nearest);
+    }
+    text
+}
+
+pub(super) fn push_callable(text: &mut String, detail: &Detail) {
+    match detail {
+        Detail::Names { callable, total, .. } if callable.len() == *total => {
+            text.push_str("Call one of: ");
+            push_names(text, callable);
+        }
+        Detail::Names { nearest, callable, total } if !nearest.is_empty() => {
+            let _ = write!(text, "Call one of these, the nearest of {total} tools: ");
+            push_names(text, callable);
+        }
+        _ => text.push_str("Call one of the tools you were given."),
+    }
+}
+
+pub(super) fn arguments(tool: &str, detail: &Detail) -> String {
+    let Detail::Arguments { problems, .. } = detail else {
+        return format!("`{tool}` did not accept its arguments.");
+    };
+    if problems.is_empty() {
+        return format!("`{tool}` did not accept its arguments.");
+    }
+    let mut text = String::with_capacity(2 * ROOM);
+    for part in ["`", tool, "` did not accept its arguments:"] {
+        text.push_str(part);
+    }
+    for (told, problem) in problems.iter().enumerate() {
+        let before = text.len();
+        text.push_str(BULLET);
+        push_line(&mut text, problem);
+        if text.len() - BULLET.len() > PROBLEMS {
+            text.truncate(before);
+            let _ = write!(text, "\n- and {} more", problems.len() - told);
+            break;
+        }
+    }
+    text
+}
+
+/// What stands before each line of a list.
+const BULLET: &str = "\n- ";
+
+/// `` `filters[0].date`: expected a date like `2026-01-31`, got `"next tuesday"` ``
+pub(super) fn line(problem: &Problem) -> String {
+    let mut line = String::new();
+    push_line(&mut line, problem);
+    line
+}
+
+fn push_line(to: &mut String, problem: &Problem) {
+    let mut say = |parts: &[&str]| parts.iter().for_each(|part| to.push_str(part));
+    let Problem { path, expected, remark, got, nearest } = problem;
+    match path.as_str() {
+        "" => say(&["the arguments"]),
+        path => say(&["`", path, "`"]),
+    }
+    match (remark, nearest, got) {
+        (Some(remark), _, _) => say(&[": ", remark]),
+        (None, Some(nearest), _) => say(&[" is not an argument; nearest: `", nearest, "`"]),
+        (None, None, Some(got)) => say(&[": expected ", expected, ", got `", got, "`"]),
+        (None, None, None) => say(&[": expected ", expected]),
+    }
+}
+
+pub(super) fn push_correction(text: &mut String, detail: &Detail) {
+    let before = text.len();
+    if let Detail::Arguments { correction: Some(Correction { arguments, made_up, .. }), .. } =
+        detail
+    {
+        let call = serde_json::to_string(arguments).unwrap_or_default();
+        if made_up.is_empty() {
+            for part in ["Call it again like this: `", &call, "`."] {
+                text.push_str(part);
+            }
+            if call.len() <= CORRECTION {
+                return;
+            }
+        } else {
+            let made_up_there = "`. Made up, put the real values there: ";
+            for part in ["Call it again in this shape: `", &call, made_up_there] {
+                text.push_str(part);
+            }
+            push_names(text, made_up);
+            if text.len() - before <= CORRECTION {
+                return;
+            }
+        }
+    }
+    text.truncate(before);
+    text.push_str(PLAIN_CORRECTION);
+}
+
+/// The names, each in backticks, and a full stop.
+fn push_names(text: &mut String, names: &[impl AsRef<str>]) {
+    for (number, name) in names.iter().enumerate() {
+        text.push_str(if number == 0 { "`" } else { "`, `" });
+        text.push_str(name.as_ref());
+    }
+    text.push_str(if names.is_empty() { "." } else { "`." });
+}
