@@ -171,10 +171,17 @@ fn plain_words(bytes: &[u8], part: u32, words: &mut Vec<Word>) {
     let (mut before, mut path) = (words.len(), false);
     let (mut start, mut hash) = (0, EMPTY);
     let mut last = Class::Space;
-    for (at, &byte) in bytes.iter().chain(b" ").enumerate() {
+    // The end is a space, too.
+    for at in 0..=bytes.len() {
+        let byte = bytes.get(at).copied().unwrap_or(b' ');
         let class = CLASSES[usize::from(byte)];
+        // Most are such.
+        if class == Class::Lower {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+            last = class;
+            continue;
+        }
         let letter = match class {
-            Class::Lower => true,
             Class::Upper => !matches!(last, Class::Lower | Class::Digit),
             Class::Apostrophe => matches!(last, Class::Lower | Class::Upper),
             _ => false,

@@ -35,6 +35,11 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     const MISSING: &[FailureKind] = &[K::NotFound];
     const DENIED: &[FailureKind] = &[K::Permission];
     const OFF: &[FailureKind] = &[K::Unavailable];
+    // What is said of a table, in whatever case it is mostly written.
+    const STATES: &[&str] = &[
+        "oes not", "OES NOT", "oesn't", "OESN'T", "lready", "LREADY", "ot found", "OT FOUND",
+        "ot Found",
+    ];
     vec![
         (CONFLICT, Pattern::new(&["EEXIST"], r"EEXIST[^'\n]*'[^'\n]+' -> '([^'\n]+)'")),
         (DENIED, Pattern::new(&["ccess denied"], r"pull access denied for ([^\s,]+)")),
@@ -83,7 +88,13 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
         (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
         (DENIED, Pattern::new(&["to database '"], r"to database '([^'\n]+)'")),
-        (HERE, Pattern::new(&["ind"], r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
+        (
+            HERE,
+            Pattern::new(
+                &["ind to ", "ind on ", "ind() to ", "ind() on "],
+                r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed",
+            ),
+        ),
         (MISSING, Pattern::new(&["cannot load such"], r"cannot load such file -- (\S+)")),
         (
             ANY,
@@ -94,7 +105,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (
             HERE,
-            Pattern::new(
+            Pattern::both(
                 &[
                     "table ",
                     "Table ",
@@ -105,6 +116,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                     "tream ",
                     "opic ",
                 ],
+                STATES,
                 r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)",
             ),
         ),
@@ -202,7 +214,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (
             HERE,
-            Pattern::new(
+            Pattern::both(
                 &[
                     "elation ",
                     "table ",
@@ -218,12 +230,17 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                     "ollection ",
                     "olumn ",
                 ],
+                STATES,
                 r#"(?i)\b(?:relation|table|database|role|schema|sequence|view|index|type|collection|column) ["'`]([^"'`\n]+)["'`](?: of relation "[^"]+")? (?:does not exist|doesn't exist|already exists|not found|does not match)"#,
             ),
         ),
         (
             MISSING,
-            Pattern::new(&["o such "], r"(?i)\bno such (?:table|view|index|column): ([\w.]+)"),
+            Pattern::both(
+                &["o such "],
+                &["able: ", "iew: ", "ndex: ", "olumn: ", "ABLE: "],
+                r"(?i)\bno such (?:table|view|index|column): ([\w.]+)",
+            ),
         ),
         (
             CONFLICT,
