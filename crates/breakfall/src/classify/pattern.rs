@@ -26,7 +26,7 @@ static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 static SCAN: LazyLock<Keywords> = LazyLock::new(|| Keywords::new(HINTS.iter().copied(), false));
 
 /// How many words of marks there are: one bit for each hint.
-const MARKS: usize = 6;
+pub(super) const MARKS: usize = 6;
 
 type Marks = [u64; MARKS];
 
@@ -44,6 +44,12 @@ impl<'t> Marked<'t> {
         marks[MARKS - 1] = 1 << 63;
         SCAN.each(text, |hint, _, _| marks[hint / 64 % MARKS] |= 1 << (hint % 64));
         Self { text, marks }
+    }
+
+    /// The hints that stand in it, by their place in the list.
+    pub(super) fn each(&self) -> impl Iterator<Item = usize> {
+        let words = self.marks.iter().enumerate();
+        words.flat_map(|(nth, word)| bits(u128::from(*word)).map(move |bit| 64 * nth + bit))
     }
 
     /// A part of the text: what stands in it stands in the whole, so that no pattern is missed.
@@ -113,11 +119,25 @@ impl Pattern {
         first_group(&captures).map(|(group, whole)| (group, whole.end))
     }
 
+    /// Its hints, by their place in the list; none where one of them is not there.
+    pub(super) fn hints(&self) -> Option<Vec<usize>> {
+        self.hints.iter().map(|hint| HINTS.binary_search(hint).ok()).collect()
+    }
+
     /// Whether words stand in a text that stand in every text that it matches.
     pub(super) fn may_match(&self, text: &Marked) -> bool {
         let masks = self.masks.get_or_init(|| [mask(self.hints), mask(self.also)]);
         masks.iter().all(|mask| mask.iter().zip(&text.marks).any(|(mask, marks)| mask & marks != 0))
     }
+}
+
+/// Which bits are set.
+pub(super) fn bits(mut of: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = of.trailing_zeros() as usize;
+        of &= of.wrapping_sub(1);
+        (next < 128).then_some(next)
+    })
 }
 
 /// A bit for each of some hints. Where there are none, or one is not listed, all of them: then the

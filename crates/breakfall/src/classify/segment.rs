@@ -214,8 +214,9 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
         let colon = colon(from);
         let part = colon.map_or(from, |at| &from[..at]);
         rest = colon.map(|at| &from[at + 2..]);
-        let opens = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
-        if !part.bytes().any(opens) {
+        #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
+        let opens_none = |byte: u8| !byte.is_ascii_uppercase() & (byte != b'_');
+        if stretch::all(part.as_bytes(), opens_none) {
             continue;
         }
         let word = part

@@ -44,11 +44,12 @@ pub(super) struct Beside<'t> {
     pub(super) after: Option<&'t str>,
 }
 
-/// The candidates of a failure; those around the decisive part, too, unless it is enough without
-/// them.
+/// The candidates of a failure, the likeliest first: what a form or quotes tell, then bare words and
+/// the fields of a body, then what stands around the decisive part. No more of them are looked for
+/// where those before are enough.
 pub(super) fn candidates<'t>(
     about: &'t About<'t>,
-    enough: impl Fn(&[Candidate<'t>]) -> bool,
+    enough: impl Fn(&[Candidate<'t>], Stage) -> bool,
 ) -> Vec<Candidate<'t>> {
     let mut found = Vec::with_capacity(16);
     let scene = Scene::of(about, about.said, &about.places, false);
@@ -58,7 +59,12 @@ pub(super) fn candidates<'t>(
         signs.add(Sign::Form);
         scene.weigh(form, signs, &mut found);
     }
-    scene.gather(about.quotes, &mut found);
+    scene.quoted(about.quotes, &mut found);
+    signs_of_all(&mut found);
+    if enough(&found, Stage::Quoted) {
+        return found;
+    }
+    scene.bare(about.quotes, &mut found);
     if let Some(body) = about.body {
         for (name, value) in &body.fields {
             let Some(text) = tidy(value).filter(|_| found.len() < MOST) else { continue };
@@ -69,20 +75,28 @@ pub(super) fn candidates<'t>(
             found.push(Candidate { text, signs, beside, gaps: [usize::MAX; 2] });
         }
     }
-    let within = found.len();
     signs_of_all(&mut found);
-    if about.around.is_empty() || enough(&found) {
+    if about.around.is_empty() || enough(&found, Stage::Decisive) {
         return found;
     }
     for text in &about.around {
         let places = speaks(about.kind, text, &BUILT_IN.spoken(text));
-        Scene::of(about, text, &places, true).gather(&Quotes::of(text), &mut found);
-    }
-    for one in &mut found[..within] {
-        one.signs.remove(OF_ALL);
+        let scene = Scene::of(about, text, &places, true);
+        let quotes = Quotes::of(text);
+        scene.quoted(&quotes, &mut found);
+        scene.bare(&quotes, &mut found);
     }
     signs_of_all(&mut found);
     found
+}
+
+/// How far candidates were looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// What a form or quotes tell.
+    Quoted,
+    /// All of the decisive part.
+    Decisive,
 }
 
 /// Signs that depend on the other candidates.
@@ -90,6 +104,9 @@ const OF_ALL: &[Sign] =
     &[Sign::Again, Sign::OnlyName, Sign::Extends, Sign::NextBefore, Sign::NextBehind];
 
 fn signs_of_all(found: &mut [Candidate]) {
+    for one in &mut *found {
+        one.signs.remove(OF_ALL);
+    }
     again(found);
     nearest(found);
 }
@@ -132,7 +149,8 @@ fn nearest(found: &mut [Candidate]) {
 }
 
 impl<'t> Scene<'t> {
-    fn gather(&self, quotes: &Quotes, found: &mut Vec<Candidate<'t>>) {
+    /// Gathers what stands in quotes.
+    fn quoted(&self, quotes: &Quotes, found: &mut Vec<Candidate<'t>>) {
         for (nth, quote) in quotes.0.iter().enumerate() {
             if self.in_reach(quote) {
                 let mut signs = Signs::default();
@@ -154,6 +172,10 @@ impl<'t> Scene<'t> {
                 self.weigh(quote.clone(), signs, found);
             }
         }
+    }
+
+    /// Gathers what does not.
+    fn bare(&self, quotes: &Quotes, found: &mut Vec<Candidate<'t>>) {
         // Quotations come in order and do not overlap.
         let mut next = 0;
         for word in &self.words {

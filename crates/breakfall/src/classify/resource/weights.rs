@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::About;
-use super::candidates::{Candidate, candidates};
+use super::candidates::{Candidate, Stage, candidates};
 use super::letters::{DIGIT, DOT, UNDERSCORE, sorts};
 use super::signs::{LOOKS, SIGNS, STANDS, Sign};
 use super::vocabulary::{Known, Place, known};
@@ -13,10 +13,15 @@ use crate::FailureKind;
 /// What sort of word stands before a name: what is known of none of them is known of its like.
 const SORTS: [&str; 4] = ["plain word", "word", "capital word", "name"];
 
-/// How much a name of the decisive part weighs, and how much more than the next one, where nothing
-/// that stands around that part was ever seen to matter.
-const ENOUGH: f32 = 3.0;
-const APART: f32 = 1.0;
+/// How much the heaviest candidate weighs, and how much more than the next one, where none that is
+/// looked for later was seen to matter in any text of the corpus: by a wide margin.
+fn is_enough(most: f32, next: f32, stage: Stage) -> bool {
+    let (enough, apart) = match stage {
+        Stage::Quoted => (5.0, 1.5),
+        Stage::Decisive => (3.0, 1.0),
+    };
+    most > enough && most - next > apart
+}
 
 struct Weights {
     signs: [f32; 64],
@@ -57,7 +62,7 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
 pub(super) fn heaviest(about: &About) -> Option<String> {
     let none: f32 = none(about).iter().map(|(_, word)| WEIGHTS.none(word)).sum();
     let weight = |candidate: &Candidate| WEIGHTS.of(candidate, about.kind);
-    let enough = |found: &[Candidate]| {
+    let enough = |found: &[Candidate], stage: Stage| {
         let all: Vec<f32> = found.iter().map(weight).collect();
         let (mut most, mut best) = (none, "");
         for (candidate, weight) in found.iter().zip(&all) {
@@ -67,7 +72,7 @@ pub(super) fn heaviest(about: &About) -> Option<String> {
         }
         let others = found.iter().zip(&all).filter(|(candidate, _)| candidate.text != best);
         let next = others.map(|(_, weight)| *weight).fold(none, f32::max);
-        most > ENOUGH && most - next > APART
+        is_enough(most, next, stage)
     };
     let all = candidates(about, enough);
     let mut best: Option<(f32, &str)> = None;
@@ -84,7 +89,7 @@ pub(super) fn heaviest(about: &About) -> Option<String> {
 pub(super) fn signs(about: &About) -> Vec<(String, Vec<String>)> {
     let named = |(place, word): (&str, &str)| format!("{place}: {}", word.to_ascii_lowercase());
     let mut all = vec![(String::new(), none(about).into_iter().map(named).collect())];
-    for candidate in candidates(about, |_| false) {
+    for candidate in candidates(about, |_, _| false) {
         let mut signs: Vec<String> =
             candidate.signs.each().map(|index| SIGNS[index].1.to_owned()).collect();
         signs.extend(candidate.words(about.kind).into_iter().map(named));
