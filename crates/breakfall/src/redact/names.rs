@@ -185,16 +185,22 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     label(folded.collect::<String>().trim_end_matches(|c: char| c.is_ascii_digit())).is_some()
 }
 
+/// The names by their last letter, the longest first.
+static BY_LAST: LazyLock<[Vec<&'static str>; 26]> = LazyLock::new(|| {
+    std::array::from_fn(|nth| {
+        let ends = |name: &&&str| name.bytes().last().is_some_and(|b| usize::from(b - b'a') == nth);
+        let mut names: Vec<&str> = NAMES.iter().filter(ends).copied().collect();
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        names
+    })
+});
+
 /// What a secret under this name is called; nothing where the name alone does not tell.
 pub(super) fn label(name: &str) -> Option<&'static str> {
-    // Most names end with another letter than any of these.
-    let last = name.as_bytes().last()?;
-    let known = NAMES.iter().filter(|known| {
-        known.as_bytes().last() == Some(last)
-            && name.ends_with(**known)
-            && (known.len() > 3 || name == **known)
-    });
-    let known = known.max_by_key(|known| known.len()).copied();
+    let last = name.as_bytes().last()?.checked_sub(b'a')?;
+    let names = BY_LAST.get(usize::from(last))?;
+    let ends = |known: &&&str| name.ends_with(**known) && (known.len() > 3 || name == **known);
+    let known = names.iter().find(ends).copied();
     known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
 }
 
