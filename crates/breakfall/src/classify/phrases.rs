@@ -234,19 +234,22 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
             return false;
         }
     }
-    // The word around it, up to white space: a path or a file's name is no statement.
-    let before = bytes[..start].iter().rev().take_while(|b| !b.is_ascii_whitespace()).count();
-    let behind = bytes[end..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
-    let glued = |part: &[u8]| part.iter().any(|b| matches!(b, b'/' | b'\\' | b'-'));
-    let head = &bytes[start - before..start];
-    let tail = &bytes[end..end + behind];
-    let path_before =
-        first_wordy && head.last().is_some_and(|b| matches!(b, b'/' | b'\\' | b'-' | b'.'));
-    let path_behind = last_wordy && matches!(tail.first(), Some(b'/' | b'\\' | b'-'));
-    let file = last_wordy
-        && tail.first() == Some(&b'.')
-        && tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
-    !(path_before && (glued(head) || head.len() > 1) || path_behind || file)
+    // A path or a file's name is no statement.
+    let is_spaced =
+        |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_none_or(u8::is_ascii_whitespace);
+    let path_before = first_wordy
+        && match start.checked_sub(1).and_then(|at| bytes.get(at)) {
+            Some(b'/' | b'\\' | b'-') => true,
+            Some(b'.') => !is_spaced(start.checked_sub(2)),
+            _ => false,
+        };
+    let path_behind = last_wordy
+        && match bytes.get(end) {
+            Some(b'/' | b'\\' | b'-') => true,
+            Some(b'.') => bytes.get(end + 1).is_some_and(u8::is_ascii_alphanumeric),
+            _ => false,
+        };
+    !path_before && !path_behind
 }
 
 #[cfg(test)]

@@ -221,7 +221,12 @@ impl<'t> Scene<'t> {
         let spot = self.spot(&range);
         let beside = self.beside(&spot, &line, &mut signs);
         let mut gaps = [usize::MAX; 2];
-        for place in &self.places {
+        // In order: what is too far away is passed over.
+        let far = self.places.partition_point(|place| place.range.end + REACH < range.start);
+        for place in &self.places[far..] {
+            if place.range.start > range.end + REACH {
+                break;
+            }
             relate(self, &spot, place, &mut signs, &mut gaps);
         }
         let program = signs.has(Sign::LineStart) && signs.has(Sign::ThenColon);

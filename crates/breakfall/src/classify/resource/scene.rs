@@ -61,26 +61,41 @@ impl<'t> Scene<'t> {
         scene
     }
 
-    /// Finds words, lines and clauses.
+    /// Finds words, lines and clauses where names are looked for, and around.
     fn read(&mut self) {
         let text = self.text;
+        let (ascii, mut end) = (text.is_ascii(), 0);
+        for nth in 0..self.near.len() {
+            let near = &self.near[nth];
+            let from = text.floor_char_boundary(near.start.saturating_sub(2 * REACH).max(end));
+            let until =
+                text.floor_char_boundary(near.end.saturating_add(2 * REACH).min(text.len()));
+            // A word that begins before is none of these, and one that goes on is.
+            let cut = if from > end { next_space(text, from) } else { from };
+            end = next_space(text, until.max(cut));
+            self.read_part(cut..end, ascii);
+        }
+    }
+
+    fn read_part(&mut self, part: Range<usize>, ascii: bool) {
+        let (text, first) = (&self.text[part.clone()], part.start);
         let mut start = 0;
-        if text.is_ascii() {
+        if ascii {
             for (at, byte) in text.bytes().enumerate() {
                 if byte <= b' ' && byte.is_ascii_whitespace() {
-                    self.space(start, at, byte);
+                    self.space(first + start, first + at, byte);
                     start = at + 1;
                 }
             }
         } else {
             for (at, c) in text.char_indices() {
-                if c.is_whitespace() || c == '：' {
-                    self.space(start, at, u8::try_from(c).unwrap_or(0));
+                if is_space(c) {
+                    self.space(first + start, first + at, u8::try_from(c).unwrap_or(0));
                     start = at + c.len_utf8();
                 }
             }
         }
-        self.space(start, text.len(), 0);
+        self.space(first + start, part.end, 0);
     }
 
     /// Adds what ends at a space.
@@ -173,6 +188,15 @@ fn near(places: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
         overlaps
     });
     all
+}
+
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || c == '：'
+}
+
+/// Where the next space stands, or the end.
+fn next_space(text: &str, from: usize) -> usize {
+    text[from..].find(is_space).map_or(text.len(), |at| from + at)
 }
 
 fn is_advice(word: &[u8]) -> bool {

@@ -270,7 +270,7 @@ pub(super) fn relate(
     let side = usize::from(range.start >= spoken.end);
     gaps[side] = gaps[side].min(between.len());
     let gap = &scene.text[between.clone()];
-    if side == 0 && scene.is_other_clause(&between) {
+    if side == 0 && !signs.has(Sign::OtherClause) && scene.is_other_clause(&between) {
         // Marks alone are no other clause: `x: not found`.
         let said = between.end - MARK.trim_start(gap).len();
         signs.add_if(scene.is_other_clause(&(said..between.end)), Sign::OtherClause);
