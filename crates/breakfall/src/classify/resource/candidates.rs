@@ -60,9 +60,11 @@ pub(super) fn candidates<'t>(
         scene.weigh(form, signs, &mut found);
     }
     scene.quoted(about.quotes, &mut found);
-    signs_of_all(&mut found);
-    if enough(&found, Stage::Quoted) {
-        return found;
+    if !found.is_empty() {
+        signs_of_all(&mut found);
+        if enough(&found, Stage::Quoted) {
+            return found;
+        }
     }
     scene.bare(about.quotes, &mut found);
     if let Some(body) = about.body {

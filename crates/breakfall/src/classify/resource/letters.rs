@@ -57,6 +57,7 @@ const SORTS: [u16; 256] = {
 };
 
 /// All sorts of letters in a text.
+#[inline]
 pub(super) fn sorts(text: &str) -> u16 {
     text.bytes().fold(0, |sorts, byte| sorts | SORTS[usize::from(byte)])
 }
@@ -86,7 +87,17 @@ impl Marks {
     }
 
     /// Without these at its beginning.
+    #[inline]
     pub(super) fn trim_start<'t>(&self, text: &'t str) -> &'t str {
+        if self.is_none(text.as_bytes().first()) { text } else { self.trimmed_start(text) }
+    }
+
+    /// Whether a byte is surely none of these: that of most names and words.
+    fn is_none(&self, byte: Option<&u8>) -> bool {
+        byte.is_some_and(|byte| self.bytes.get(usize::from(*byte)) == Some(&false))
+    }
+
+    fn trimmed_start<'t>(&self, text: &'t str) -> &'t str {
         for (at, byte) in text.bytes().enumerate() {
             match self.bytes.get(usize::from(byte)) {
                 Some(true) => {}
@@ -98,7 +109,12 @@ impl Marks {
     }
 
     /// Without these at its end.
+    #[inline]
     pub(super) fn trim_end<'t>(&self, text: &'t str) -> &'t str {
+        if self.is_none(text.as_bytes().last()) { text } else { self.trimmed_end(text) }
+    }
+
+    fn trimmed_end<'t>(&self, text: &'t str) -> &'t str {
         for (at, byte) in text.bytes().enumerate().rev() {
             match self.bytes.get(usize::from(byte)) {
                 Some(true) => {}
@@ -114,8 +130,9 @@ impl Marks {
     }
 
     /// Whether a text is made of nothing else.
+    #[inline]
     pub(super) fn are_all_of(&self, text: &str) -> bool {
-        self.trim_start(text).is_empty()
+        !self.is_none(text.as_bytes().first()) && self.trimmed_start(text).is_empty()
     }
 }
 
