@@ -157,6 +157,7 @@ fn boxed_call(mut tools: Table) -> Table {
 #[bench::success_from_text(as_text(1))]
 #[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]
 #[bench::failure_200_bytes_as_before(fails("fails_alike", FailureKind::NotFound))]
+#[bench::failure_200_bytes_of_a_known_kind(fails("fails_knowingly", FailureKind::Execution))]
 #[bench::failure_200_bytes_logged(logged("fails"))]
 #[bench::failure_200_bytes_logged_by_tracing_subscriber(logged_by_tracing_subscriber("fails"))]
 #[bench::failure_4_kib_logged(logged("fails_at_length"))]
