@@ -10,7 +10,7 @@ mod record;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
@@ -176,7 +176,7 @@ impl OpenRecord<'_> {
             substitute_upstream,
             attempts: trail.attempts,
             own_attempts,
-            last_began: trail.last_began,
+            last_began: trail.last_began.map_or(Duration::ZERO, |at| at - self.started),
             tries: trail.tries,
             turned: trail.turned,
             fault: trail.fault,

@@ -109,17 +109,20 @@ fn io_kind(error: &io::Error) -> Option<FailureKind> {
 /// A type's name as a reader knows it: `std::io::error::Error` is `IoError`, a name that says
 /// more than `Error` is kept.
 pub(crate) fn short_type_name(full: &'static str) -> Cow<'static, str> {
-    let plain = full.split('<').next().unwrap_or(full);
-    let mut parts = plain.rsplit("::");
+    let plain = full.split_once('<').map_or(full, |(plain, _)| plain);
+    // A path is split at its last colon: the two of them leave an empty part.
+    let mut parts = plain.rsplit(':').filter(|part| !part.is_empty());
     let last = parts.next().unwrap_or(plain);
     if last != "Error" {
         return Cow::Borrowed(last);
     }
     let module = parts.find(|part| !matches!(*part, "error" | "errors")).unwrap_or_default();
-    let mut name = String::new();
+    let mut name = String::with_capacity(module.len() + last.len());
     for word in module.split('_') {
         let mut letters = word.chars();
-        name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        if let Some(letter) = letters.next() {
+            name.push(letter.to_ascii_uppercase());
+        }
         name.push_str(letters.as_str());
     }
     name.push_str("Error");

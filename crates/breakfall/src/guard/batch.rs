@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Guard;
+use crate::attempt::panics;
 use crate::tool::BoxFuture;
 use crate::{Call, Effect, Failure, Outcome, Reply, journal};
 
@@ -27,7 +28,7 @@ pub enum Batching {
 }
 
 /// Tells everybody who asks that the work is to stop.
-pub(super) type Stop<'s> = Shared<BoxFuture<'s, ()>>;
+type Stop<'s> = Shared<BoxFuture<'s, ()>>;
 
 impl Guard {
     /// Answers a call, or stops it when `stop` is ready: then it is answered as cancelled.
@@ -47,7 +48,17 @@ impl Guard {
     /// # }
     /// ```
     pub async fn handle_until(&self, call: Call, stop: impl Future<Output = ()> + Send) -> Reply {
-        self.answer_until(call, Some(stop.boxed().shared())).await
+        self.answer_until(call, stop.boxed().shared()).await
+    }
+
+    async fn answer_until(&self, call: Call, stop: Stop<'_>) -> Reply {
+        let (raw, policy, mut record) = self.open(call);
+        let outcome = {
+            let run = pin!(self.run(raw, policy, &mut record));
+            until(stop, panics::ours(run)).await
+        };
+        let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
+        self.answer(outcome, policy, record)
     }
 
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;
@@ -108,7 +119,13 @@ impl Guard {
             // Most tools answer at once: those need no place among the running.
             let mut answer = Box::pin({
                 let stop = stop.clone();
-                async move { (index, self.answer_until(call, stop).await) }
+                async move {
+                    let reply = match stop {
+                        None => self.handle(call).await,
+                        Some(stop) => Box::pin(self.answer_until(call, stop)).await,
+                    };
+                    (index, reply)
+                }
             });
             let polled = std::future::poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
             match polled {
@@ -141,7 +158,7 @@ impl Guard {
 }
 
 /// What comes before the work is to stop. Work that is done by then counts.
-pub(super) async fn until(stop: Stop<'_>, work: impl Future<Output = Outcome>) -> Option<Outcome> {
+async fn until(stop: Stop<'_>, work: impl Future<Output = Outcome>) -> Option<Outcome> {
     match future::select(pin!(work), stop).await {
         future::Either::Left((outcome, _)) => Some(outcome),
         future::Either::Right(_) => None,
