@@ -9,6 +9,7 @@ mod rewrite;
 mod scalars;
 mod schema;
 mod simple;
+mod wanted;
 
 use serde_json::Value;
 

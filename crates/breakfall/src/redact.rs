@@ -312,13 +312,14 @@ impl Redactor {
 
     /// Words of ours or a tool's on one line, with the quotes that belong to them.
     fn name_with_marks(&self, text: String, max: usize) -> String {
-        self.clean(text, max).replace(['\n', '\r'], " ")
+        let text = self.clean(text, max);
+        if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
     }
 
     /// A correction that repeats a secret is not shown at all: half of it would be no call. Nor is
     /// one that is longer than it is worth.
     fn correction(&self, correction: Correction) -> Option<Correction> {
-        let text = correction.arguments.to_string();
+        let text = serde_json::to_string(&correction.arguments).unwrap_or_default();
         (text.len() <= CORRECTION && self.redact(&text) == text).then_some(correction)
     }
 

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::vec::IntoIter;
 
-use futures_util::future::{FutureExt, Shared};
+use futures_util::future::{FutureExt, OptionFuture, Shared};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt, future};
 use schemars::JsonSchema;
@@ -97,6 +97,19 @@ impl Guard {
         let replies = calls.iter().map(|_| None).collect();
         let mut replies = Replies { replies, tell };
         let mut running = FuturesUnordered::new();
+        let answer = |index: usize, call: Call| {
+            let stop = stop.clone();
+            async move {
+                let reply = match stop {
+                    None => self.handle(call).await,
+                    Some(stop) => Box::pin(self.answer_until(call, stop)).await,
+                };
+                (index, reply)
+            }
+        };
+        // Most tools answer at once: those need no place among the running, and each takes the seat
+        // of the one before it.
+        let mut seat = Box::pin(OptionFuture::from(None));
         let mut ends = false;
         let mut waiting = Waiting { guard: self, calls: calls.into_iter() };
         let mut index = 0;
@@ -104,42 +117,29 @@ impl Guard {
         while let Some(alone) = waiting.calls.as_slice().first().map(|call| self.runs_alone(call)) {
             let most = if alone { 1 } else { self.concurrency };
             while running.len() >= most && !ends {
-                if let Some((index, reply)) = running.next().await {
-                    ends |= replies.settle(index, reply);
-                }
+                ends |= replies.settle(running.next().await.flatten());
             }
             let Some(call) = waiting.calls.next() else { break };
             let stopped = || stop.clone().is_some_and(|stop| stop.now_or_never().is_some());
             if ends || stopped() {
                 ends = true;
-                replies.settle(index, self.not_started(call));
+                replies.settle(Some((index, self.not_started(call))));
                 index += 1;
                 continue;
             }
-            // Most tools answer at once: those need no place among the running.
-            let mut answer = Box::pin({
-                let stop = stop.clone();
-                async move {
-                    let reply = match stop {
-                        None => self.handle(call).await,
-                        Some(stop) => Box::pin(self.answer_until(call, stop)).await,
-                    };
-                    (index, reply)
-                }
-            });
-            let polled = std::future::poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
+            seat.set(Some(answer(index, call)).into());
+            let polled = std::future::poll_fn(|cx| Poll::Ready(seat.as_mut().poll(cx))).await;
             match polled {
-                Poll::Ready((index, reply)) => ends |= replies.settle(index, reply),
-                Poll::Pending if alone => {
-                    let (index, reply) = answer.await;
-                    ends |= replies.settle(index, reply);
+                Poll::Ready(done) => ends |= replies.settle(done),
+                Poll::Pending if alone => ends |= replies.settle(seat.as_mut().await),
+                Poll::Pending => {
+                    running.push(std::mem::replace(&mut seat, Box::pin(None.into())));
                 }
-                Poll::Pending => running.push(answer),
             }
             index += 1;
         }
-        while let Some((index, reply)) = running.next().await {
-            replies.settle(index, reply);
+        while let Some(done) = running.next().await {
+            replies.settle(done);
         }
         let replies: Vec<Reply> = replies.replies.into_iter().flatten().collect();
         journal::batch_done(&replies);
@@ -187,7 +187,8 @@ struct Replies<'t> {
 
 impl Replies<'_> {
     /// Puts a reply in its place; true where it stops the batch.
-    fn settle(&mut self, index: usize, reply: Reply) -> bool {
+    fn settle(&mut self, done: Option<(usize, Reply)>) -> bool {
+        let Some((index, reply)) = done else { return false };
         (self.tell)(&reply);
         let fatal = reply.is_fatal();
         if let Some(place) = self.replies.get_mut(index) {

@@ -179,16 +179,21 @@ impl RunTerms<'_> {
 
 impl Known {
     fn run(&mut self, call: &Call, marks: &Marks) -> &mut Run {
-        self.turn += 1;
-        if let Some(run) = self.runs.get(&call.run) {
-            self.turns.remove(&run.used);
-        } else {
-            if self.runs.len() >= RUNS {
-                self.forget_oldest(marks);
+        let used = self.runs.get(&call.run).map(|run| run.used);
+        // Mostly it is the one that was used last.
+        if used != Some(self.turn) {
+            match used {
+                Some(used) => drop(self.turns.remove(&used)),
+                None => {
+                    if self.runs.len() >= RUNS {
+                        self.forget_oldest(marks);
+                    }
+                    marks.add(call.run.as_deref());
+                }
             }
-            marks.add(call.run.as_deref());
+            self.turn += 1;
+            self.turns.insert(self.turn, call.run.clone());
         }
-        self.turns.insert(self.turn, call.run.clone());
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
         run
