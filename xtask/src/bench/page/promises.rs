@@ -32,6 +32,9 @@ const STRETCH: u64 = 400;
 const BUDGET: f64 = 2.0;
 const RECORDED: f64 = 10_000_000.0;
 
+/// How many seconds the library may take to build.
+const BUILT: f64 = 60.0;
+
 pub(super) fn section(page: &mut Page, figures: &Figures) {
     let mut rows = Vec::new();
     if let Some(counts) = figures.of(Part::Counts) {
@@ -45,6 +48,9 @@ pub(super) fn section(page: &mut Page, figures: &Figures) {
     }
     if let Some(guard) = figures.of(Part::Guard) {
         rows.extend(program(&guard["targets"]));
+    }
+    if let Some(compiled) = figures.of(Part::Compile) {
+        rows.extend(built(compiled));
     }
     if let Some(curves) = figures.of(Part::Curves) {
         rows.extend(memory(curves));
@@ -177,6 +183,16 @@ fn program(targets: &Value) -> Vec<Promise> {
         })
     };
     targets.filter_map(row).collect()
+}
+
+fn built(compiled: &Value) -> Option<Promise> {
+    let seconds = compiled["seconds"].as_f64()?;
+    Some(Promise {
+        what: "the library with its default features, built from nothing on 2 cores".to_owned(),
+        limit: format!("under {BUILT} s"),
+        measured: format!("{} s", figure(seconds)),
+        held: seconds < BUILT,
+    })
 }
 
 fn memory(points: &Value) -> Vec<Promise> {
