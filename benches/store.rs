@@ -2,15 +2,15 @@
 //! memory, and whether every one of them is counted.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal")]
 
+mod records;
+
 use std::time::{Duration, Instant, SystemTime};
 
-use breakfall::{Call, Effect, Guard, Record, Sink};
+use breakfall::Sink;
 use breakfall_store::{Keep, Store};
-use breakfall_test::{Recorder, Script};
+use records::{clear, records};
 
 const FAILURES: u64 = 1_000_000;
-const TOOLS: usize = 40;
-const RUNS: usize = 1_000;
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -23,9 +23,7 @@ async fn bench() {
     let file = file.unwrap_or_else(|| {
         std::env::temp_dir().join("breakfall-million.db").to_str().unwrap().to_owned()
     });
-    for suffix in ["", "-wal", "-shm"] {
-        let _ = std::fs::remove_file(format!("{file}{suffix}"));
-    }
+    clear(&file);
     let mut records = records().await;
     let before = peak();
     let began = Instant::now();
@@ -58,35 +56,6 @@ async fn bench() {
         "file_mib": std::fs::metadata(&file).unwrap().len() >> 20,
     });
     println!("{kept}");
-}
-
-/// What a guard recorded of tools that fail in several ways, each in many runs.
-async fn records() -> Vec<Record> {
-    let errors = [
-        "No such file or directory: '/home/ann/notes.txt'",
-        "EACCES: permission denied, open '/etc/shadow'",
-        "fatal: a branch named 'main' already exists",
-        "process exited with exit status 2 after 1.25 s",
-        "ValueError: 17 is not a month",
-    ];
-    let recorder = Recorder::new();
-    let tools = (0..TOOLS).map(|number| {
-        let script = Script::new(format!("tool_{number}")).effect(Effect::Once);
-        errors.iter().fold(script, |script, error| script.errs(*error)).tool().upstream("server")
-    });
-    let guard = Guard::builder().tools(tools).sink(recorder.sink()).build().unwrap();
-    for number in 0..TOOLS * errors.len() {
-        let call = Call::new(number.to_string(), format!("tool_{}", number % TOOLS), "{}");
-        guard.handle(call.in_run(format!("run {number}"))).await;
-    }
-    let whole = recorder.records();
-    (0..RUNS * 5)
-        .map(|number| {
-            let mut record = whole[number % whole.len()].clone();
-            record.run = Some(format!("run {}", number % RUNS).into());
-            record
-        })
-        .collect()
 }
 
 /// The most memory that this process has had, in KiB.

@@ -71,7 +71,6 @@ MEMORY = 30.0
 VERSION_MS = 10.0
 SIZE = 25.0
 IDLE = 15.0
-COMPILE = 60.0
 
 
 class Bench:
@@ -224,7 +223,7 @@ class Bench:
     def start(self):
         """The program by itself."""
         servers = {STDIO[name][0]: STDIO[name][1] for name in ("node", "small")}
-        found = program.measured(dict(self.guards)["guard"], servers, self.folder, self.options.compile)
+        found = program.measured(dict(self.guards)["guard"], servers, self.folder)
         self.found["start"] = found
         program.print_table(found)
         self.target("`breakfall --version`, ms", found["version_ms"], VERSION_MS)
@@ -232,8 +231,6 @@ class Bench:
             self.target(f"ready: the guard beside {row['server']}", row["alone_ms"] / row["direct_ms"], 1.0)
         self.target("program, MiB", found["size_mib"], SIZE)
         self.target("idle, MiB resident", found["idle_rss_mib"], IDLE)
-        if "compile_s" in found:
-            self.target("the library from nothing, s", found["compile_s"], COMPILE)
 
     def target(self, what, measured, bound):
         row = {"target": what, "at_most": bound, "measured": round(measured, 3), "met": measured <= bound}
@@ -276,7 +273,6 @@ def arguments():
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be repeated")
     parser.add_argument("--without", choices=PEERS, action="append", default=[])
     parser.add_argument("--beside", metavar="PROGRAM", help="another breakfall to take turns with, as `before`")
-    parser.add_argument("--compile", action="store_true", help="also build the library from nothing, which takes a minute")
     parser.add_argument("--json", metavar="FILE", help="write what was measured into a file, too")
     parser.add_argument("--keep", action="store_true", help="keep what the programs said")
     own, guard = command_line(sys.argv[1:])

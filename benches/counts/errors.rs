@@ -1,5 +1,6 @@
 //! Failures recorded in memory: what they hold, and what asking about them takes. A line of JSON a
-//! point.
+//! point. They come as failures do, of a few tools in a few ways; or each of another tool or of
+//! another type, which no model and no server does that means well.
 #![expect(clippy::unwrap_used, reason = "a program for the terminal")]
 #![allow(clippy::cast_precision_loss, reason = "figures")]
 
@@ -10,11 +11,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use breakfall::{Call, Failure, Guard, Policy, function};
+use breakfall::{Call, Failure, Guard, Policy, Raised, function};
 use futures_util::FutureExt;
+use peak_alloc::PeakAlloc;
 use serde_json::Value;
 
 use figures::{median, microseconds, point};
+
+/// Counts what is held, to the byte.
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
 
 const TOOLS: u64 = 40;
 
@@ -26,70 +32,96 @@ const ERRORS: [&str; 5] = [
     "ValueError: 17 is not a month",
 ];
 
-/// From a thousand to the most, ten times as many each time, in one guard.
-fn main() {
-    // Cargo gives benches arguments of its own.
-    let most = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    let most: u64 = most.map_or(10_000_000, |most| most.parse().unwrap());
-    let guard = guard();
-    // Each tool in each way once: what is held from here on is what recording more takes.
-    let mut done = TOOLS * ERRORS.len() as u64;
-    fail(&guard, 0, done);
-    let empty = resident();
-    let mut upto = 1_000;
-    while upto <= most {
-        let began = Instant::now();
-        fail(&guard, done, upto);
-        let each = began.elapsed().as_secs_f64() * 1e6 / (upto - done) as f64;
-        done = upto;
-        let counts = guard.journal().counts();
-        assert_eq!(counts.failed, done, "every failure is counted");
-        let summed: u64 = guard.journal().summary().values().sum();
-        assert_eq!(summed, done, "and under its tool and its type");
-        let held = resident();
-        point("errors: one more", done, each);
-        point("errors: memory", done, held as f64 / 1024.0);
-        point("errors: more memory", done, held.saturating_sub(empty) as f64 / 1024.0);
-        point("errors: counted", done, counts.failed as f64);
-        let summary = median(25, || guard.journal().summary());
-        point("errors: summary", done, microseconds(summary));
-        let query = median(25, || guard.journal().for_tool("tool_7"));
-        point("errors: query", done, microseconds(query));
-        upto *= 10;
-    }
+/// How failures come: what fails, and the n-th call.
+struct Way {
+    name: &'static str,
+    failure: fn(u64) -> Failure,
+    call: fn(u64) -> Call,
 }
 
-/// All of them fail, each in several ways: neither breaker nor loop guard steps in.
-fn guard() -> Guard {
-    let calls = Arc::new(AtomicU64::new(0));
-    let tools = (0..TOOLS).map(|n| {
-        let calls = Arc::clone(&calls);
-        function(format!("tool_{n}"), "Fails.", move |_: Value| {
-            let text = text(calls.fetch_add(1, Ordering::Relaxed));
-            async move { Err::<String, _>(Failure::from(std::io::Error::other(text))) }
-        })
-    });
-    Guard::builder().tools(tools).policy(Policy::bare()).build().unwrap()
+const WAYS: [Way; 2] = [
+    Way {
+        name: "errors",
+        failure: |n| std::io::Error::other(text(n)).into(),
+        call: |n| called(&format!("tool_{}", n % TOOLS)),
+    },
+    Way { name: "hostile errors", failure: new_type, call: new_name },
+];
+
+fn called(tool: &str) -> Call {
+    Call::new("call", tool, "{}")
 }
 
 /// No two texts are the same.
 fn text(number: u64) -> String {
-    let which = usize::try_from(number / TOOLS).unwrap_or_default() % ERRORS.len();
+    let which = usize::try_from(number / TOOLS).unwrap() % ERRORS.len();
     format!("{}, at line {number}", ERRORS[which])
 }
 
-fn fail(guard: &Guard, from: u64, to: u64) {
-    let names: Vec<String> = (0..TOOLS).map(|n| format!("tool_{n}")).collect();
-    for n in from..to {
-        let tool = &names[usize::try_from(n % TOOLS).unwrap_or_default()];
-        let reply = guard.handle(Call::new("call", tool.as_str(), "{}")).now_or_never();
-        assert!(reply.is_some_and(|reply| reply.is_error), "it fails at once");
+/// No two types are the same, and all are longer than any that means well.
+fn new_type(number: u64) -> Failure {
+    Failure::raised(Raised::new(format!("{number:x<200}Error"), text(number)))
+}
+
+/// Of two calls one is of a tool that there is; no other has the name of another.
+fn new_name(number: u64) -> Call {
+    if number.is_multiple_of(2) {
+        called(&format!("tool_{}", number % TOOLS))
+    } else {
+        called(&format!("{number:x<200}"))
     }
 }
 
-/// What this process holds, in KiB.
-fn resident() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+/// From a thousand to the most, ten times as many each time, in one guard for each way.
+fn main() {
+    // Cargo gives benches arguments of its own.
+    let most = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let most: u64 = most.map_or(10_000_000, |most| most.parse().unwrap());
+    for way in &WAYS {
+        // What is made once for all guards is not held for a failure.
+        fail(&way.guard(), way, 0, 1_000);
+        let guard = way.guard();
+        let empty = HEAP.current_usage();
+        let (mut done, mut upto) = (0, 1_000);
+        while upto <= most {
+            let began = Instant::now();
+            fail(&guard, way, done, upto);
+            let each = began.elapsed().as_secs_f64() * 1e6 / (upto - done) as f64;
+            done = upto;
+            let held = HEAP.current_usage().saturating_sub(empty);
+            let point =
+                |curve: &str, value: f64| point(&format!("{}: {curve}", way.name), done, value);
+            point("one more", each);
+            point("memory", held as f64 / f64::from(1 << 20));
+            let counts = guard.journal().counts();
+            let summed: u64 = guard.journal().summary().values().sum();
+            assert_eq!((counts.failed, summed), (done, done), "every failure is counted");
+            point("counted", summed as f64);
+            point("summary", microseconds(median(25, || guard.journal().summary())));
+            point("query", microseconds(median(25, || guard.journal().for_tool("tool_7"))));
+            upto *= 10;
+        }
+    }
+}
+
+impl Way {
+    /// All of its tools fail: neither breaker nor loop guard steps in.
+    fn guard(&self) -> Guard {
+        let (calls, failure) = (Arc::new(AtomicU64::new(0)), self.failure);
+        let tools = (0..TOOLS).map(|n| {
+            let calls = Arc::clone(&calls);
+            function(format!("tool_{n}"), "Fails.", move |_: Value| {
+                let failure = failure(calls.fetch_add(1, Ordering::Relaxed));
+                async move { Err::<String, _>(failure) }
+            })
+        });
+        Guard::builder().tools(tools).policy(Policy::bare()).build().unwrap()
+    }
+}
+
+fn fail(guard: &Guard, way: &Way, from: u64, to: u64) {
+    for n in from..to {
+        let reply = guard.handle((way.call)(n)).now_or_never();
+        assert!(reply.is_some_and(|reply| reply.is_error), "it fails at once");
+    }
 }

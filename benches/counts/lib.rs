@@ -109,6 +109,9 @@ pub fn tools() -> Vec<Entry> {
         function("fails_alike", "Fails.", |_: Search| async {
             Err::<String, _>(std::io::Error::other(message(7, 200)))
         }),
+        function("fails_knowingly", "Fails, and says in which way.", |asked: Search| async move {
+            Err::<String, _>(Failure::execution(message(asked.limit, 200)))
+        }),
         function("panics", "Panics.", |asked: Search| async move {
             assert!(asked.limit > 1_000, "the limit is {}", asked.limit);
             Ok::<_, Failure>(String::new())

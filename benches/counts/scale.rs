@@ -68,7 +68,7 @@ fn texts(bytes: usize) -> impl Fn() -> String + Send + Sync {
     let (calls, long) = (AtomicU32::new(0), message(0, bytes));
     move || {
         let warms = calls.fetch_add(1, Ordering::Relaxed) < WARM;
-        if warms { message(0, 100) } else { long.clone() }
+        if warms { message(1, 100) } else { long.clone() }
     }
 }
 

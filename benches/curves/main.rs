@@ -5,6 +5,8 @@
 
 #[path = "../figures.rs"]
 mod figures;
+mod kept;
+#[path = "../records.rs"]
 mod records;
 mod tasks;
 
@@ -16,5 +18,5 @@ fn main() {
     });
     let most = words.next().map_or(1_000_000, |most| most.parse().unwrap());
     tasks::curves();
-    records::curves(&file, most);
+    kept::curves(&file, most);
 }

@@ -1,18 +1,20 @@
 //! Instructions of a call of the same tool: bare, from a table, through our guard and through what
-//! people use instead, counted in one run. What is made for a call and what it gives are dropped
-//! outside.
+//! people use instead, counted in one run. What each needs for a call beside name and arguments (an
+//! id, a request's context) is made inside; what it gives is dropped outside.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
-use breakfall::{Call, Guard, Reply};
+use breakfall::{Call, Guard, RawArguments, Reply};
 use breakfall_counts::{Boxed, bare, boxed, tools};
-use breakfall_peers::{Case, Connection, Rig, Router, answer, arguments, asked};
+use breakfall_peers::{Case, Connection, Rig, Router, answer, arguments, asked, object};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
 use rig_agent::tool::ToolResult;
-use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData};
-use rmcp::service::{RequestContext, ServiceError};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, JsonObject,
+};
+use rmcp::service::ServiceError;
 use serde_json::Value;
 
 /// How many calls warm up what is only made once.
@@ -28,24 +30,28 @@ fn from_table() -> (Boxed, Value) {
     (search, arguments(COUNTED))
 }
 
+/// What our guard is asked: in which run, and with which arguments.
+type Guarded = (Box<Guard>, Case, Arc<str>, RawArguments);
+
 /// A guard as most have it, warmed up; no two calls are a repetition.
-fn guarded(case: Case, text: bool) -> (Box<Guard>, Call) {
+fn guarded(case: Case, text: bool) -> Guarded {
     let guard = Guard::builder().tools(tools()).build().unwrap_or_else(|error| panic!("{error}"));
-    let call = |n: u32, run: String| {
-        let call = if text {
-            Call::new(format!("call_{n}"), case.tool(), arguments(n).to_string())
-        } else {
-            Call::new(format!("call_{n}"), case.tool(), arguments(n))
-        };
-        call.in_run(run)
+    let given = |n: u32| {
+        if text { arguments(n).to_string().into() } else { RawArguments::from(arguments(n)) }
     };
     for n in 0..WARM {
-        let reply = guard.handle(call(n, format!("run {n}"))).now_or_never();
-        let text = reply.map(|reply| reply.text.to_string());
+        let reply = ask(&guard, case, format!("run {n}").into(), given(n));
+        let text = reply.map(|reply| reply.text);
         assert_eq!(text == Some(answer(n)), matches!(case, Case::Success), "{text:?}");
     }
-    let _ = guard.handle(call(WARM, "counted".to_owned())).now_or_never();
-    (Box::new(guard), call(COUNTED, "counted".to_owned()))
+    let run: Arc<str> = "counted".into();
+    let _ = ask(&guard, case, Arc::clone(&run), given(WARM));
+    (Box::new(guard), case, run, given(COUNTED))
+}
+
+fn ask(guard: &Guard, case: Case, run: Arc<str>, given: RawArguments) -> Option<Reply> {
+    let call = Call::new("call_100", case.tool(), given).in_run(run);
+    guard.handle(call).now_or_never()
 }
 
 fn rig(case: Case) -> (Box<Rig>, Case, String) {
@@ -65,26 +71,25 @@ fn rig(case: Case) -> (Box<Rig>, Case, String) {
     (rig, case, arguments(COUNTED).to_string())
 }
 
-type Routed = (Box<Router>, CallToolRequestParams, RequestContext<RoleServer>);
+type Routed = (Box<Router>, Case, JsonObject);
 
 fn router(case: Case) -> Routed {
     let router = Box::new(Router::default());
     for n in 0..WARM {
-        let given = router.call(asked(case.tool(), arguments(n)), router.request(n));
+        let given = router.call(n, asked(case.tool(), object(arguments(n))));
         let given = format!("{given:?}");
         assert_eq!(given.contains(&answer(n)), matches!(case, Case::Success), "{given}");
     }
-    let request = router.request(COUNTED);
-    (router, asked(case.tool(), arguments(COUNTED)), request)
+    (router, case, object(arguments(COUNTED)))
 }
 
 fn connection(case: Case) -> (Box<Connection>, CallToolRequestParams) {
     let connection = Box::new(Connection::default());
     for n in 0..WARM {
-        let given = format!("{:?}", connection.call(asked(case.tool(), arguments(n))));
+        let given = format!("{:?}", connection.call(asked(case.tool(), object(arguments(n)))));
         assert_eq!(given.contains(&answer(n)), matches!(case, Case::Success), "{given}");
     }
-    (connection, asked(case.tool(), arguments(COUNTED)))
+    (connection, asked(case.tool(), object(arguments(COUNTED))))
 }
 
 #[library_benchmark]
@@ -106,8 +111,8 @@ fn boxed_call((search, value): (Boxed, Value)) -> (Boxed, Answered) {
 #[bench::failure(guarded(Case::Failure, false))]
 #[bench::failure_from_text(guarded(Case::Failure, true))]
 #[bench::unknown(guarded(Case::Unknown, false))]
-fn guarded_call((guard, call): (Box<Guard>, Call)) -> (Box<Guard>, Option<Reply>) {
-    let reply = guard.handle(black_box(call)).now_or_never();
+fn guarded_call((guard, case, run, given): Guarded) -> (Box<Guard>, Option<Reply>) {
+    let reply = ask(&guard, black_box(case), run, black_box(given));
     (guard, black_box(reply))
 }
 
@@ -136,9 +141,9 @@ fn rig_tool_server(
 #[bench::failure(router(Case::Failure))]
 #[bench::unknown(router(Case::Unknown))]
 fn rmcp_router(
-    (router, asked, request): Routed,
+    (router, case, given): Routed,
 ) -> (Box<Router>, Option<Result<CallToolResponse, ErrorData>>) {
-    let given = router.call(black_box(asked), request);
+    let given = router.call(COUNTED, asked(black_box(case).tool(), black_box(given)));
     (router, black_box(given))
 }
 

@@ -3,7 +3,7 @@
 mod mcp;
 mod rig;
 
-pub use mcp::{Connection, Router, asked};
+pub use mcp::{Connection, Router, asked, object};
 pub use rig::Rig;
 
 /// What is called, as a model would write it.

@@ -41,9 +41,13 @@ impl Server {
 impl ServerHandler for Server {}
 
 /// What the router and the client are asked.
-pub fn asked(tool: &'static str, arguments: Value) -> CallToolRequestParams {
-    let arguments: JsonObject = serde_json::from_value(arguments).unwrap_or_default();
+pub fn asked(tool: &'static str, arguments: JsonObject) -> CallToolRequestParams {
     CallToolRequestParams::new(tool).with_arguments(arguments)
+}
+
+/// Arguments as rmcp has them.
+pub fn object(arguments: Value) -> JsonObject {
+    serde_json::from_value(arguments).unwrap_or_default()
 }
 
 /// A client and a server with a pipe between them, on one thread.
@@ -92,17 +96,13 @@ impl Default for Router {
 }
 
 impl Router {
-    /// What a request is served with.
-    pub fn request(&self, n: u32) -> RequestContext<RoleServer> {
-        RequestContext::new(RequestId::Number(n.into()), self.peer.clone())
-    }
-
-    /// `None` when it is not done at once.
+    /// A request of this number; `None` when it is not done at once.
     pub fn call(
         &self,
+        n: u32,
         asked: CallToolRequestParams,
-        request: RequestContext<RoleServer>,
     ) -> Option<Result<CallToolResponse, ErrorData>> {
+        let request = RequestContext::new(RequestId::Number(n.into()), self.peer.clone());
         let context = ToolCallContext::new(&self.server, asked, request);
         self.server.tool_router.call(context).now_or_never()
     }

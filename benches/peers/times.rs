@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use breakfall::{Call, Guard, Policy};
 use breakfall_counts::{bare, boxed, tools};
-use breakfall_peers::{Case, Connection, Rig, Router, arguments, asked};
+use breakfall_peers::{Case, Connection, Rig, Router, arguments, asked, object};
 use futures_util::FutureExt;
 use serde_json::json;
 
@@ -47,8 +47,8 @@ fn main() {
         (
             "rmcp router",
             Box::new(move |case| {
-                let given = |n: u32| (asked(case.tool(), arguments(n)), router.request(n));
-                timed(given, |(asked, request)| router.call(asked, request))
+                let given = |n: u32| (n, asked(case.tool(), object(arguments(n))));
+                timed(given, |(n, asked)| router.call(n, asked))
             }),
         ),
         (
@@ -66,7 +66,7 @@ fn main() {
         (
             "rmcp connection",
             Box::new(move |case| {
-                timed(|n| asked(case.tool(), arguments(n)), |asked| connection.call(asked))
+                timed(|n| asked(case.tool(), object(arguments(n))), |asked| connection.call(asked))
             }),
         ),
     ];

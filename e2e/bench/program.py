@@ -1,18 +1,13 @@
 """The program by itself: how soon it is there, how big it is, what it holds when nobody calls."""
 
 import os
-import shutil
 import statistics
 import subprocess
-import tempfile
 import time
-from pathlib import Path
 
 import processes
 from clients import Pipe, ended
 from ways import memory
-
-ROOT = Path(__file__).resolve().parents[2]
 
 # How often it is started for a median.
 STARTS = 20
@@ -67,12 +62,12 @@ def idle(guard, server, folder):
     return held
 
 
-def measured(guard, servers, folder, compiles):
+def measured(guard, servers, folder):
     """All of it. The last of the servers is the smallest."""
     of_version, of_nothing = version(guard)
     rows = [{"server": title} | greetings(guard, server, folder) for title, server in servers.items()]
     rss, pss, watchdog = idle(guard, list(servers.values())[-1], folder)
-    found = {
+    return {
         "version_ms": of_version,
         "true_ms": of_nothing,
         "ready": rows,
@@ -81,7 +76,6 @@ def measured(guard, servers, folder, compiles):
         "idle_pss_mib": pss,
         "watchdog_rss_mib": watchdog,
     }
-    return found | ({"compile_s": compiled()} if compiles else {})
 
 
 def print_table(found):
@@ -97,24 +91,4 @@ def print_table(found):
     print(f"| program | {found['size_mib']:.1f} MiB |")
     print(f"| idle before a server: resident | {found['idle_rss_mib']:.1f} MiB |")
     print(f"| idle before a server: its share | {found['idle_pss_mib']:.1f} MiB |")
-    print(f"| its watchdog: resident | {found['watchdog_rss_mib']:.1f} MiB |")
-    if "compile_s" in found:
-        print(f"| the library from nothing, on 2 cores | {found['compile_s']:.0f} s |", flush=True)
-
-
-def compiled():
-    """Seconds to build the library with its default features from nothing, on two cores."""
-    folder = tempfile.mkdtemp(prefix="breakfall-compile-")
-    try:
-        # What is not there yet is fetched before.
-        subprocess.run(["cargo", "fetch", "--quiet"], cwd=ROOT, check=True)
-        began = time.perf_counter()
-        subprocess.run(
-            ["cargo", "build", "--quiet", "--release", "--package", "breakfall", "--jobs", "2"],
-            cwd=ROOT,
-            env=os.environ | {"CARGO_TARGET_DIR": folder, "CARGO_INCREMENTAL": "0"},
-            check=True,
-        )
-        return time.perf_counter() - began
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    print(f"| its watchdog: resident | {found['watchdog_rss_mib']:.1f} MiB |", flush=True)

@@ -2,10 +2,10 @@
 //! loop, or with the caller.
 
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Tool};
 use pyo3::exceptions::PyTypeError;
@@ -214,7 +214,12 @@ impl Finish {
 
 /// What came of a function, once it is there.
 #[derive(Default)]
-pub(crate) struct Done(Mutex<Came>, Condvar);
+pub(crate) struct Done {
+    came: Mutex<Came>,
+    changed: Condvar,
+    /// Whoever waits need not sleep any more.
+    is_told: AtomicBool,
+}
 
 /// The outcome with what the function left, and who is to be woken then.
 type Came = (Option<(Outcome, Left)>, Option<Waker>);
@@ -223,15 +228,23 @@ type Came = (Option<(Outcome, Left)>, Option<Waker>);
 /// longer time: a clock costs more than most functions.
 const AT_ONCE: Duration = Duration::from_millis(2);
 
+/// How long of that it is looked for without falling asleep: to be woken takes a processor that
+/// rests longer than most functions take.
+const AWAKE: Duration = Duration::from_micros(100);
+
 impl Done {
     fn state(&self) -> MutexGuard<'_, Came> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.came.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The outcome, if it is there in a moment.
     fn soon(&self) -> Option<(Outcome, Left)> {
+        let began = Instant::now();
+        while !self.is_told.load(Ordering::Acquire) && began.elapsed() < AWAKE {
+            std::thread::yield_now();
+        }
         let waits = |state: &mut Came| state.0.is_none();
-        let waited = self.1.wait_timeout_while(self.state(), AT_ONCE, waits);
+        let waited = self.changed.wait_timeout_while(self.state(), AT_ONCE, waits);
         waited.unwrap_or_else(PoisonError::into_inner).0.0.take()
     }
 
@@ -242,7 +255,8 @@ impl Done {
     /// Wakes who waits.
     pub(crate) fn tell(&self) {
         let waker = self.state().1.take();
-        self.1.notify_one();
+        self.is_told.store(true, Ordering::Release);
+        self.changed.notify_one();
         if let Some(waker) = waker {
             waker.wake();
         }

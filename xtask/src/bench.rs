@@ -1,5 +1,6 @@
 //! What everything costs: each part leaves its figures, and the page is written from them.
 
+mod compile;
 mod curves;
 mod figures;
 pub(crate) mod gungraun;
@@ -25,8 +26,7 @@ pub(crate) fn bench(words: &[&str]) -> Result<(), Failed> {
     match words {
         [] => {
             for part in Part::ALL {
-                let options: &[&str] = if part == Part::Guard { &["--compile"] } else { &[] };
-                if let Err(error) = run(part, options) {
+                if let Err(error) = run(part, &[]) {
                     eprintln!("error: {error}");
                     failed.push(part.name());
                 }
@@ -54,6 +54,7 @@ fn run(part: Part, options: &[&str]) -> Result<(), Failed> {
         Part::Curves => part.leave(&curves::run(options)?)?,
         Part::Store => part.leave(&store::run()?)?,
         Part::Guard => guard(options)?,
+        Part::Compile => part.leave(&compile::run()?)?,
         Part::Python => python::bench(options)?,
     }
     println!("== {}: {} s", part.name(), began.elapsed().as_secs());

@@ -33,6 +33,7 @@ usage: cargo xtask COMMAND
                           `python/benches/node.py`
                  guard    the program beside no guard and its peers; takes the options of
                           `e2e/bench.py`
+                 compile  the library, built from nothing
                  curves   what grows with what; takes how many failures are recorded at most
                  store    a million failures kept, and told of
   bench page     the page from what is there

@@ -15,7 +15,6 @@ use tokio::time::Instant;
 use crate::event::Event;
 use crate::message::{Message, Said};
 use crate::model::{Answer, Finish, Model};
-use crate::repair::repair;
 use crate::saved::{Loaded, Saved};
 use crate::stop::{Limit, Stop};
 use crate::tools::Tools;
@@ -173,11 +172,9 @@ impl Conversation {
     }
 
     fn mend(&mut self, hear: &mut Hear<'_>) {
-        let repaired = repair(&self.log.history);
-        for note in &repaired.notes {
+        for note in &self.log.repair() {
             hear(Event::Mended(note));
         }
-        self.log.is_now(repaired.history);
     }
 
     async fn run(&mut self, hear: &mut Hear<'_>, cancel: Cancel<'_>) -> Stop {

@@ -36,6 +36,11 @@ impl Ids {
             }
         }
     }
+
+    /// No call has the id any more. What is told apart next goes on from the numbers before.
+    pub(crate) fn forget(&mut self, id: &str) {
+        self.used.remove(id);
+    }
 }
 
 #[cfg(test)]

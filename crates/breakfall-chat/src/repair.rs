@@ -77,13 +77,9 @@ impl fmt::Display for Note {
 /// assert_eq!(repair(&repaired.history).history, repaired.history);
 /// ```
 pub fn repair(history: &[Message]) -> Repaired {
-    let mut notes = Vec::new();
-    let turns = answered(history, &mut notes);
-    let mut ids = Ids::default();
-    let mut repaired = Repaired { history: Vec::with_capacity(history.len()), notes };
-    for turn in turns {
-        repaired.take(&turn, &mut ids);
-    }
+    let mut repaired =
+        Repaired { history: Vec::with_capacity(history.len()), ..Repaired::default() };
+    repaired.go_on(history, &mut Ids::default());
     repaired
 }
 
@@ -131,6 +127,14 @@ fn answered<'h>(history: &'h [Message], notes: &mut Vec<Note>) -> Vec<Turn<'h>> 
 }
 
 impl Repaired {
+    /// Repairs what comes behind a history that is repaired already, as the whole would be: in there
+    /// every call has its reply, so that nothing behind it changes it. The ids are those it has.
+    pub(crate) fn go_on(&mut self, behind: &[Message], ids: &mut Ids) {
+        for turn in answered(behind, &mut self.notes) {
+            self.take(&turn, ids);
+        }
+    }
+
     fn take(&mut self, turn: &Turn<'_>, ids: &mut Ids) {
         let is_empty = match turn.message {
             Message::User { text } | Message::Notice { text } => text.trim().is_empty(),

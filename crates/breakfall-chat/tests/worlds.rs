@@ -1,5 +1,6 @@
 //! Any model, any tools, anybody who stops or drops a run at any point: whatever the model is asked
-//! next is accepted by every provider, and no call is run twice.
+//! next is accepted by every provider, and what repairing the whole history would make of it, and
+//! no call is run twice.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod support;
@@ -12,10 +13,13 @@ use breakfall::{
     ToolSpec, failure_of,
 };
 use breakfall_chat::{
-    Answer, Conversation, Finish, Limits, ModelError, ModelErrorKind, Question, Scripted,
+    Answer, Conversation, Event, Finish, Limits, Message, ModelError, ModelErrorKind, Note,
+    Question, Repaired, Scripted, repair,
 };
 use proptest::prelude::*;
+use support::histories::histories;
 use support::{SHAPES, rules};
+use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 /// What the model does when it is asked.
@@ -109,7 +113,27 @@ fn scripted(does: Vec<Does>) -> Scripted {
     })
 }
 
-async fn lived(does: Vec<Does>, turns: Vec<Ends>) -> (Arc<Scripted>, Conversation, Vec<String>) {
+/// What came of a world.
+struct Lived {
+    model: Arc<Scripted>,
+    conversation: Conversation,
+    /// For which calls tools were run.
+    runs: Vec<String>,
+    turns: Vec<Turn>,
+}
+
+/// One turn of a person's.
+struct Turn {
+    said: &'static str,
+    /// What the history was before it, once all of it is repaired.
+    repaired: Repaired,
+    /// What was told of that.
+    mended: Vec<Note>,
+    /// What the model was asked.
+    asked: Vec<Vec<Message>>,
+}
+
+async fn lived(begins: Vec<Message>, does: Vec<Does>, turns: Vec<Ends>) -> Lived {
     let runs = Arc::new(Mutex::new(Vec::new()));
     let names = ["reads", "sends", "hangs", "panics", "is_fatal", "misses"];
     let tools = names.map(|name| {
@@ -119,29 +143,49 @@ async fn lived(does: Vec<Does>, turns: Vec<Ends>) -> (Arc<Scripted>, Conversatio
     let guard = Guard::builder().tools(tools).build().unwrap();
     let model = Arc::new(scripted(does));
     let limits = Limits { turns: 6, calls: 9, ..Limits::default() };
-    let mut conversation =
-        Conversation::of(Arc::clone(&model) as _, Arc::new(guard)).limits(limits);
-    for turn in turns {
-        let (stop, drop) = (Notify::new(), Notify::new());
-        let mut events = 0;
-        let mut hear = |_: breakfall_chat::Event<'_>| {
-            match turn {
-                Ends::StoppedAfter(most) if events == most => stop.notify_one(),
-                Ends::DroppedAfter(most) if events == most => drop.notify_one(),
-                _ => {}
-            }
-            events += 1;
-        };
-        let run = conversation.say("Go on.", &mut hear, stop.notified());
-        tokio::select! {
-            biased;
-            () = drop.notified() => {}
-            _ = run => {}
-        }
+    let mut conversation = Conversation::of(Arc::clone(&model) as _, Arc::new(guard))
+        .limits(limits)
+        .history_is(begins);
+    let turns =
+        turns.into_iter().map(|ends| ("Go on.", ends)).chain([("The end.", Ends::ByItself)]);
+    let mut lived = Vec::new();
+    for (said, ends) in turns {
+        let repaired = repair(conversation.history());
+        let before = model.asked().len();
+        let mended = turn(&mut conversation, said, ends).await;
+        let asked = model.asked().split_off(before);
+        lived.push(Turn { said, repaired, mended, asked });
     }
-    conversation.say("The end.", &mut |_| (), std::future::pending()).await;
     let runs = runs.lock().unwrap().clone();
-    (model, conversation, runs)
+    Lived { model, conversation, runs, turns: lived }
+}
+
+/// Says something until the turn ends in its way, and what was mended before.
+async fn turn(conversation: &mut Conversation, said: &str, ends: Ends) -> Vec<Note> {
+    let (stop, drop) = (Notify::new(), Notify::new());
+    let (mut events, mut mended) = (0, Vec::new());
+    let mut hear = |event: Event<'_>| {
+        if let Event::Mended(note) = event {
+            mended.push(note.clone());
+        }
+        match ends {
+            Ends::StoppedAfter(most) if events == most => stop.notify_one(),
+            Ends::DroppedAfter(most) if events == most => drop.notify_one(),
+            _ => {}
+        }
+        events += 1;
+    };
+    let run = conversation.say(said, &mut hear, stop.notified());
+    tokio::select! {
+        biased;
+        () = drop.notified() => {}
+        _ = run => {}
+    }
+    mended
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 }
 
 proptest! {
@@ -152,12 +196,8 @@ proptest! {
         script in prop::collection::vec(does(), 0..12),
         turns in prop::collection::vec(ends(), 1..4),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .start_paused(true)
-            .build()
-            .unwrap();
-        let (model, conversation, mut runs) = runtime.block_on(lived(script, turns));
+        let Lived { model, conversation, mut runs, .. } =
+            runtime().block_on(lived(Vec::new(), script, turns));
         for history in model.asked().iter().map(Vec::as_slice).chain([conversation.history()]) {
             for shape in SHAPES {
                 let question = Question { system: "", history, tools: &[] };
@@ -169,5 +209,26 @@ proptest! {
         runs.sort();
         runs.dedup();
         prop_assert_eq!(runs.len(), ran, "a call was run twice");
+    }
+
+    #[test]
+    fn turn_by_turn_is_asked_what_repairing_all_of_it_each_time_would_ask(
+        begins in histories(),
+        script in prop::collection::vec(does(), 0..12),
+        turns in prop::collection::vec(ends(), 1..5),
+    ) {
+        for turn in runtime().block_on(lived(begins, script, turns)).turns {
+            let Turn { said, repaired, mended, asked } = turn;
+            prop_assert_eq!(mended, repaired.notes);
+            let mut history = repaired.history;
+            history.push(Message::user(said));
+            if let Some(first) = asked.first() {
+                prop_assert_eq!(first, &history);
+            }
+            for question in asked {
+                let repaired = repair(&question);
+                prop_assert_eq!((repaired.history, repaired.notes), (question, Vec::new()));
+            }
+        }
     }
 }

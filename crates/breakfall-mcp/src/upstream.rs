@@ -8,6 +8,7 @@ mod http;
 mod keep;
 mod progress;
 mod streams;
+mod subscription;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +23,8 @@ use tokio::task::JoinHandle;
 pub(crate) use connection::{Connection, Lost};
 use progress::Token;
 pub(crate) use progress::Tracked;
+pub(crate) use subscription::of_subscription;
+use subscription::subscription;
 
 use crate::era::{self, Era};
 use crate::fields::{Fields, raw};
@@ -44,9 +47,6 @@ const OFTEN: u32 = 3;
 
 /// How much a new incarnation is told again.
 const AGAIN: usize = 1_000;
-
-/// Who a notification of a subscription belongs to.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// A server behind the guard.
 pub struct Upstream {
@@ -371,30 +371,6 @@ impl Upstream {
             method != "resources/subscribe" || Fields::of(Some(what)).text("uri") != uri
         });
     }
-}
-
-/// What a subscription says, under the id by which the client knows it; `None` where it says it
-/// again.
-pub(crate) fn of_subscription(
-    method: &str,
-    params: Option<&RawValue>,
-    origin: &Origin,
-) -> Option<Box<RawValue>> {
-    if method == "notifications/subscriptions/acknowledged" && !origin.acknowledge() {
-        return None;
-    }
-    let mut fields = Fields::of(params);
-    let mut meta = Fields::of(fields.get("_meta"));
-    meta.set(SUBSCRIPTION, origin.id.clone());
-    fields.set("_meta", meta.raw());
-    Some(fields.raw())
-}
-
-/// The number of ours under which a subscription speaks.
-fn subscription(params: Option<&RawValue>) -> Option<u64> {
-    params.filter(|params| params.get().contains(SUBSCRIPTION))?;
-    let meta = Fields::of(Fields::of(params).get("_meta")).get(SUBSCRIPTION)?.get().to_owned();
-    meta.trim_matches('"').parse().ok()
 }
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

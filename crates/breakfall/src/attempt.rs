@@ -71,17 +71,15 @@ pub(crate) async fn attempt(
     terms: &Terms<'_>,
     trail: &mut Trail,
 ) -> Outcome {
-    let mut delays = Delays::new(&terms.policy.retry, terms.draw);
-    let (budget, rules) = slot.budget(&terms.policy.gate, terms.upstream);
     // The clock is read at both ends of an attempt, and not in between.
     let mut now = if trail.attempts == 0 { terms.began } else { Instant::now() };
-    budget.count_call(rules, now);
     // A substitute has attempts of its own, and no part in what its tool left behind.
     let before = trail.attempts;
     trail.straggles = false;
+    let mut delays = None;
     let mut last: Option<Failure> = None;
     loop {
-        let passes = match pass(slot, terms, now) {
+        let passes = match pass(slot, terms, (now, last.is_none())) {
             Some(passes) => passes,
             None => match Box::pin(admit(slot, terms)).await {
                 Ok(passes) => {
@@ -104,7 +102,9 @@ pub(crate) async fn attempt(
             straggles: trail.straggles,
             left: terms.left(trail, Instant::now()),
         };
-        let Some(wait) = again(&failed, &mut delays) else { return Err(failure) };
+        let delays = delays.get_or_insert_with(|| Delays::new(&terms.policy.retry, terms.draw));
+        let Some(wait) = again(&failed, delays) else { return Err(failure) };
+        let (budget, rules) = slot.budget(&terms.policy.gate, terms.upstream);
         if !budget.may_repeat(rules) {
             return Err(failure);
         }
@@ -123,13 +123,19 @@ struct Passes<'g> {
     upstream: Option<Pass<'g>>,
 }
 
-/// Its places at once, where nothing stands in the way.
-fn pass<'s>(slot: &'s Slot, terms: &'s Terms<'_>, now: Instant) -> Option<Passes<'s>> {
-    let tool = slot.gate.pass(&terms.policy.gate, Whose::Tool, now)?;
+/// Its places at once, where nothing stands in the way. The budget is that of its upstream, where it
+/// has one: which is asked first, so that the call counts in any case.
+fn pass<'s>(
+    slot: &'s Slot,
+    terms: &'s Terms<'_>,
+    (now, counts): (Instant, bool),
+) -> Option<Passes<'s>> {
     let upstream = match &slot.upstream {
-        Some(gate) => Some(gate.pass(terms.upstream, Whose::Upstream, now)?),
+        Some(gate) => Some(gate.pass(terms.upstream, Whose::Upstream, (now, counts))?),
         None => None,
     };
+    let counts = counts && upstream.is_none();
+    let tool = slot.gate.pass(&terms.policy.gate, Whose::Tool, (now, counts))?;
     Some(Passes { tool, upstream })
 }
 
@@ -161,7 +167,7 @@ async fn once(
         total: terms.policy.total_timeout,
         deadline: terms.deadline(trail),
     };
-    trail.begins(began - terms.began, slot.entry.spec.effect);
+    trail.begins(began, slot.entry.spec.effect);
     // Boxed: most calls have none, and every future that waits for one would have room for it.
     let own = trail.trace.as_ref().map(|trace| Box::new(trace.attempt(trail.attempts)));
     let call = (call, own.as_deref().or(call.trace.as_deref()));
@@ -286,7 +292,7 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
     }
     // A tool that refuses what its schema forbids rarely says all that is wrong: we can.
     if facts.kind == FailureKind::InvalidArguments
-        && let Some((problems, correction)) = &arguments.diagnosis
+        && let Some((problems, correction)) = arguments.diagnosis.as_deref()
     {
         facts.detail =
             Detail::Arguments { problems: problems.clone(), correction: correction.clone() };

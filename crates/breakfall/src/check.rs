@@ -9,6 +9,7 @@ mod rewrite;
 mod scalars;
 mod schema;
 mod simple;
+mod wanted;
 
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ pub struct Arguments {
     /// What was mended on the way, for the record.
     pub(crate) repairs: Vec<&'static str>,
     /// What the schema forbids and the policy let pass: shown if the tool refuses the call.
-    pub(crate) diagnosis: Option<(Vec<Problem>, Option<Correction>)>,
+    pub(crate) diagnosis: Option<Box<(Vec<Problem>, Option<Correction>)>>,
 }
 
 impl Arguments {
@@ -89,9 +90,12 @@ pub(crate) fn check(
             Detail::Arguments { problems, correction },
         )
         .of_call(|| CallKey::of(&spec.name, &value))),
-        Checking::Warn => {
-            Ok(Arguments { value, text, repairs, diagnosis: Some((problems, correction)) })
-        }
+        Checking::Warn => Ok(Arguments {
+            value,
+            text,
+            repairs,
+            diagnosis: Some(Box::new((problems, correction))),
+        }),
         Checking::Diagnose => {
             // What is only written otherwise is passed on as the schema wants it.
             // The schema has nothing against it then, and whatever the tool says is about more.
@@ -100,7 +104,12 @@ pub(crate) fn check(
                 let value = found.arguments.clone();
                 return Ok(Arguments { value, text: None, repairs, diagnosis: None });
             }
-            Ok(Arguments { value, text, repairs, diagnosis: Some((problems, correction)) })
+            Ok(Arguments {
+                value,
+                text,
+                repairs,
+                diagnosis: Some(Box::new((problems, correction))),
+            })
         }
     }
 }

@@ -9,9 +9,10 @@ use std::pin::pin;
 use std::sync::Arc;
 
 pub use batch::Batching;
-use batch::Stop;
 pub use builder::GuardBuilder;
+use futures_util::future::Either;
 use runs::{RunTerms, Runs};
+use serde_json::Value;
 
 use crate::attempt::{self, CallKey, GateRules, Policy, attempt, panics};
 use crate::check::{Tamed, check, tame};
@@ -68,30 +69,31 @@ pub struct Guard {
 impl Guard {
     /// Answers a call. Never an error, never a panic, always a reply under the call's id.
     pub async fn handle(&self, call: Call) -> Reply {
-        self.answer_until(call, None).await
+        let (raw, policy, mut record) = self.open(call);
+        let outcome = panics::ours(pin!(self.run(raw, policy, &mut record))).await;
+        self.answer(outcome, policy, &mut record)
     }
 
-    async fn answer_until(&self, mut call: Call, stop: Option<Stop<'_>>) -> Reply {
-        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
+    fn open(&self, mut call: Call) -> (Tamed, &Policy, OpenRecord<'_>) {
+        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null)));
         let policy = self.policy(&call.tool);
-        let mut record = self.journal.open(call, &raw, &self.redactor);
-        let outcome = {
-            let mut run = pin!(self.run(raw, policy, &mut record));
-            match stop {
-                None => Some(panics::ours(run.as_mut()).await),
-                Some(stop) => Box::pin(batch::until(stop, panics::ours(run.as_mut()))).await,
-            }
-        };
-        let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
-        self.answer(outcome, policy, record)
+        let record = self.journal.open(call, &raw, &self.redactor);
+        (raw, policy, record)
     }
 
     /// Serves the call; where its tool cannot, a substitute may. What few calls need is boxed, here
     /// and below: every call is moved with room for all that it may ever wait for.
-    async fn run(&self, raw: Tamed, policy: &Policy, record: &mut OpenRecord<'_>) -> Outcome {
+    fn run<'a>(
+        &'a self,
+        raw: Tamed,
+        policy: &'a Policy,
+        record: &'a mut OpenRecord<'_>,
+    ) -> impl Future<Output = Outcome> + Send {
         match self.fallbacks.get(&record.call.tool) {
-            None => self.serve(raw, None, policy, record).await,
-            Some(fallback) => Box::pin(self.run_or_substitute(fallback, raw, policy, record)).await,
+            None => Either::Left(self.serve(raw, None, policy, record)),
+            Some(fallback) => {
+                Either::Right(Box::pin(self.run_or_substitute(fallback, raw, policy, record)))
+            }
         }
     }
 
@@ -138,10 +140,11 @@ impl Guard {
         let slot =
             self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw.raw)))?;
         trail.finds(slot.entry.spec.upstream.as_ref(), substitute.is_some());
-        self.runs.admit(call, tool)?;
+        let is_marked = self.runs.admit(call, tool)?;
         let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;
         let key = || CallKey::of(tool, arguments.value());
-        trail.key = self.runs.refuse(call, &policy.repeats, key)?.or(trail.key);
+        let known = if is_marked { self.runs.refuse(call, &policy.repeats, key)? } else { None };
+        trail.key = known.or(trail.key);
         trail.repairs.extend_from_slice(&arguments.repairs);
         let terms = attempt::Terms {
             policy,
@@ -152,11 +155,12 @@ impl Guard {
             deadline: started.checked_add(total_timeout),
             draw: &|| self.dice.throw(),
         };
-        attempt(&slot, &arguments, call, &terms, trail).await.map_err(|f| f.of_call(key))
+        let outcome = attempt(&slot, &arguments, call, &terms, trail).await;
+        outcome.map_err(|failure| failure.of_call(|| known.unwrap_or_else(key)))
     }
 
     /// The one exit: remember, redact, speak, close.
-    fn answer(&self, outcome: Outcome, policy: &Policy, record: OpenRecord<'_>) -> Reply {
+    fn answer(&self, outcome: Outcome, policy: &Policy, record: &mut OpenRecord<'_>) -> Reply {
         let terms = self.terms(&record.call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = RunTerms {
@@ -227,11 +231,9 @@ impl Guard {
     }
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
-    pub fn refuse(&self, mut call: Call, failure: Failure) -> Reply {
-        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::none()));
-        let policy = self.policy(&call.tool);
-        let record = self.journal.open(call, &raw, &self.redactor);
-        self.answer(Err(failure), policy, record)
+    pub fn refuse(&self, call: Call, failure: Failure) -> Reply {
+        let (_, policy, mut record) = self.open(call);
+        self.answer(Err(failure), policy, &mut record)
     }
 
     /// Attempts that did not stop when their time was up: how many still run, and how many came to

@@ -203,13 +203,11 @@ impl Redactor {
     }
 
     fn output(&self, mut output: Output, terms: &Terms) -> OutputReport {
-        let problems = std::mem::take(&mut output.problems)
-            .into_iter()
-            .map(|problem| ItemReport {
-                item: self.name(problem.item, 256),
-                failure: self.failure(problem.failure, terms),
-            })
-            .collect();
+        let mut problems = Vec::new();
+        for problem in std::mem::take(&mut output.problems) {
+            let failure = self.failure(problem.failure, terms);
+            problems.push(ItemReport { item: self.name(problem.item, 256), failure });
+        }
         let items = output.items;
         let instead = output.instead.take().map(|instead| {
             let by = instead.by.map(|name| self.name(name, NAME));
@@ -261,6 +259,10 @@ impl Redactor {
     fn chain(&self, source: &(dyn std::error::Error + 'static), message: &str) -> Vec<String> {
         let mut chain: Vec<String> = Vec::new();
         for error in classify::causes(source) {
+            // Most say what was said already.
+            if says(error, message) {
+                continue;
+            }
             let text = self.clean(error.to_string(), KEPT);
             if text != message && chain.last() != Some(&text) {
                 chain.push(text);
@@ -310,13 +312,14 @@ impl Redactor {
 
     /// Words of ours or a tool's on one line, with the quotes that belong to them.
     fn name_with_marks(&self, text: String, max: usize) -> String {
-        self.clean(text, max).replace(['\n', '\r'], " ")
+        let text = self.clean(text, max);
+        if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
     }
 
     /// A correction that repeats a secret is not shown at all: half of it would be no call. Nor is
     /// one that is longer than it is worth.
     fn correction(&self, correction: Correction) -> Option<Correction> {
-        let text = correction.arguments.to_string();
+        let text = serde_json::to_string(&correction.arguments).unwrap_or_default();
         (text.len() <= CORRECTION && self.redact(&text) == text).then_some(correction)
     }
 
@@ -344,6 +347,19 @@ impl Redactor {
         };
         cut_middle(text, max)
     }
+}
+
+/// Whether an error says just that.
+fn says(error: &dyn std::error::Error, text: &str) -> bool {
+    struct Left<'t>(&'t str);
+    impl std::fmt::Write for Left<'_> {
+        fn write_str(&mut self, part: &str) -> std::fmt::Result {
+            self.0 = self.0.strip_prefix(part).ok_or(std::fmt::Error)?;
+            Ok(())
+        }
+    }
+    let mut left = Left(text);
+    std::fmt::Write::write_fmt(&mut left, format_args!("{error}")).is_ok() && left.0.is_empty()
 }
 
 /// Whether what stands under this name is a secret.

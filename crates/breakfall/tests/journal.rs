@@ -97,6 +97,23 @@ async fn types_that_a_server_invents_fill_no_memory_and_lose_no_count() {
     assert_eq!(summary["(others):(others)"], 8_000 - 4_096 - 1_024);
 }
 
+#[tokio::test]
+async fn long_names_and_types_fill_no_memory_and_lose_no_count() {
+    let turn = AtomicU32::new(0);
+    let tool = function("t", "", move |_: serde_json::Value| {
+        let named = format!("{:x<9000}", turn.fetch_add(1, Ordering::Relaxed));
+        async move { Err::<String, _>(Failure::raised(Raised::new(named, "gone"))) }
+    });
+    let guard = Guard::builder().tool(tool).policy(Policy::bare()).build().unwrap();
+    for n in 0..5_000 {
+        guard.handle(Call::new("1", format!("{n:x<200}"), "{}")).await;
+        guard.handle(Call::new("1", "t", "{}")).await;
+    }
+    let summary = guard.journal().summary();
+    assert!(summary.keys().map(String::len).sum::<usize>() < 768 << 10);
+    assert_eq!(summary.values().sum::<u64>(), 10_000);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn counts_are_exact_from_many_tasks() {
     let tool = Script::new("t").fails(FailureKind::Network).tool();

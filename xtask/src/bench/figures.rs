@@ -15,13 +15,21 @@ pub(crate) enum Part {
     Curves,
     Store,
     Guard,
+    Compile,
     Python,
 }
 
 impl Part {
     /// All of them, in the order of the page.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Counts, Self::Library, Self::Python, Self::Guard, Self::Curves, Self::Store];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Counts,
+        Self::Library,
+        Self::Python,
+        Self::Guard,
+        Self::Compile,
+        Self::Curves,
+        Self::Store,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -30,6 +38,7 @@ impl Part {
             Self::Curves => "curves",
             Self::Store => "store",
             Self::Guard => "guard",
+            Self::Compile => "compile",
             Self::Python => "python",
         }
     }

@@ -23,7 +23,8 @@ pub(crate) fn counts(folder: &Path, runner: &Path, bench: &[&str]) -> Result<Vec
         .current_dir(folder)
         .args(["bench", "--quiet"])
         .args(bench)
-        .args(["--", "--output-format=json"])
+        // Nobody reads what caches would have done, and it takes as long again.
+        .args(["--", "--output-format=json", "--callgrind-args=--cache-sim=no"])
         .env("CARGO_TARGET_DIR", built_in(folder))
         .env("PATH", path(runner)?)
         // A backtrace for each failure that is provoked costs more than the failure.

@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::ids::Ids;
 use crate::message::Message;
+use crate::repair::{Note, Repaired};
 use crate::saved::Saved;
 
 use super::Hear;
@@ -11,27 +12,32 @@ use super::Hear;
 pub(super) struct Log {
     pub(super) history: Vec<Message>,
     pub(super) ids: Ids,
+    /// How many messages were repaired: what comes behind them changes none of them.
+    repaired: usize,
     saved: Option<Saved>,
 }
 
 impl Log {
+    /// A history from elsewhere: all of it is still to be repaired.
     pub(super) fn new(history: Vec<Message>, saved: Option<Saved>) -> Self {
-        let mut log = Self { saved, ..Self::default() };
-        log.is_now(history);
-        log
+        Self { history, saved, ..Self::default() }
     }
 
-    /// Takes over a history that was repaired.
-    pub(super) fn is_now(&mut self, history: Vec<Message>) {
-        self.ids = Ids::default();
-        for message in &history {
+    /// Repairs what was said since the last time, and tells what was changed.
+    pub(super) fn repair(&mut self) -> Vec<Note> {
+        let behind = self.history.split_off(self.repaired);
+        // Their calls keep the ids that they were given.
+        for message in &behind {
             if let Message::Assistant(said) = message {
-                for call in &said.calls {
-                    self.ids.told_apart(&call.id);
-                }
+                said.calls.iter().for_each(|call| self.ids.forget(&call.id));
             }
         }
-        self.history = history;
+        let history = std::mem::take(&mut self.history);
+        let mut repaired = Repaired { history, notes: Vec::new() };
+        repaired.go_on(&behind, &mut self.ids);
+        self.history = repaired.history;
+        self.repaired = self.history.len();
+        repaired.notes
     }
 
     pub(super) fn push(&mut self, message: Message, hear: &mut Hear<'_>) {

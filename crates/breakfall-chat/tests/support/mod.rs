@@ -2,6 +2,7 @@
 //! and misbehaves on purpose.
 #![allow(dead_code, reason = "each test has its own part of it")]
 
+pub(crate) mod histories;
 pub(crate) mod rules;
 
 use std::sync::{Arc, Mutex};

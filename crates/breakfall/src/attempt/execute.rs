@@ -59,9 +59,13 @@ pub(super) async fn execute(
     };
     let outcome = match entry.place {
         Place::Inline => {
-            within(limits, &watch, Caught::new(|| entry.tool.call(arguments, context))).await
+            let work = pin!(Caught::new(|| entry.tool.call(arguments, context)));
+            within(&limits, &watch, work).await
         }
-        Place::Task => within(limits, &watch, Box::pin(on_a_task(entry, arguments, context))).await,
+        Place::Task => {
+            let mut work = Box::pin(on_a_task(entry, arguments, context));
+            within(&limits, &watch, work.as_mut()).await
+        }
     };
     drop(leaving);
     let is_left = watch.straggles() && !Box::pin(stops_within(GRACE, &watch)).await;
@@ -91,8 +95,11 @@ impl Drop for Leaving<'_> {
 }
 
 /// Polls first and arms the timer only for work that is not done at once.
-async fn within(limits: Limits, watch: &Watch<'_>, work: impl Future<Output = Outcome>) -> Outcome {
-    let mut work = pin!(work);
+async fn within(
+    limits: &Limits,
+    watch: &Watch<'_>,
+    mut work: Pin<&mut impl Future<Output = Outcome>>,
+) -> Outcome {
     let first = std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
     match first {
         Poll::Ready(outcome) => outcome,
@@ -102,7 +109,7 @@ async fn within(limits: Limits, watch: &Watch<'_>, work: impl Future<Output = Ou
 
 /// Work that is not done at once.
 async fn in_time(
-    limits: Limits,
+    limits: &Limits,
     watch: &Watch<'_>,
     mut work: Pin<&mut impl Future<Output = Outcome>>,
 ) -> Outcome {
@@ -143,7 +150,7 @@ async fn in_time(
 }
 
 /// The limit that was reached, as the user set it: the same failure is told in the same words.
-fn elapsed(limits: Limits, in_all: bool) -> Failure {
+fn elapsed(limits: &Limits, in_all: bool) -> Failure {
     let limit = if in_all { limits.total } else { limits.attempt };
     Failure::found(FailureKind::Timeout, Detail::Elapsed(limit))
 }

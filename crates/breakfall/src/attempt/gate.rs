@@ -76,14 +76,17 @@ impl Gate {
     }
 
     /// Gives a call a place and lets it through, where nothing stands in the way: all that most
-    /// calls need, at once.
+    /// calls need, at once. One that counts is one more that may be repeated.
     pub(crate) fn pass<'g>(
         &'g self,
         rules: &'g GateRules,
         whose: Whose,
-        now: Instant,
+        (now, counts): (Instant, bool),
     ) -> Option<Pass<'g>> {
         let mut inside = self.inside();
+        if let Some(budget) = rules.budget.as_ref().filter(|_| counts) {
+            inside.budget.call(budget, now);
+        }
         if !inside.has_place(rules) {
             return None;
         }
@@ -127,13 +130,6 @@ impl Gate {
             rules.queue_timeout.min(deadline.saturating_duration_since(Instant::now()))
         });
         if turn.comes_within(longest).await { Ok(pass()) } else { Err(crowded(whose)) }
-    }
-
-    /// A call came that may be repeated.
-    pub(crate) fn count_call(&self, rules: &GateRules, now: Instant) {
-        if let Some(budget) = &rules.budget {
-            self.inside().budget.call(budget, now);
-        }
     }
 
     /// Takes a repeat out of the budget; false where none is left.

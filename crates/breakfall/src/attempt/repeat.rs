@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::time::Duration;
 
-use foldhash::fast::FixedState;
+use foldhash::fast::{FixedState, RandomState};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -75,25 +75,15 @@ fn hash(value: &Value, hasher: &mut impl Hasher) {
             }
         }
         Value::Object(fields) => {
-            fields.len().hash(hasher);
-            if fields.keys().is_sorted() {
-                hash_fields(fields.iter(), hasher);
-            } else {
-                let mut fields: Vec<_> = fields.iter().collect();
-                fields.sort_unstable_by_key(|(name, _)| *name);
-                hash_fields(fields.into_iter(), hasher);
-            }
+            // In whatever order they come.
+            let fields = fields.iter().map(|(name, value)| {
+                let mut hasher = FixedState::default().build_hasher();
+                name.hash(&mut hasher);
+                hash(value, &mut hasher);
+                hasher.finish()
+            });
+            hasher.write_u64(fields.fold(0, u64::wrapping_add));
         }
-    }
-}
-
-fn hash_fields<'v>(
-    fields: impl Iterator<Item = (&'v String, &'v Value)>,
-    hasher: &mut impl Hasher,
-) {
-    for (name, value) in fields {
-        name.hash(hasher);
-        hash(value, hasher);
     }
 }
 
@@ -101,7 +91,7 @@ fn hash_fields<'v>(
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
     calls: VecDeque<Repeated>,
-    tools: HashMap<String, u32>,
+    tools: HashMap<String, u32, RandomState>,
 }
 
 #[derive(Clone, Debug)]
@@ -221,5 +211,38 @@ impl Repeats {
             return None;
         }
         self.calls.get_mut(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_otherwise_is_the_same_call_and_what_differs_is_another() {
+        let key = |text: &str| CallKey::of_raw("find", &text.into());
+        let same = [r#"{"a": 1, "b": [2, {"c": 3, "d": 4}]}"#, r#"{"b":[2,{"d":4,"c":3}],"a":1}"#];
+        assert_eq!(key(same[0]), key(same[1]));
+        let others = [
+            json!({}),
+            json!({"a": 0}),
+            json!({"a": []}),
+            json!({"a": {}}),
+            json!({"a": null}),
+            json!({"a": false}),
+            json!({"a": ""}),
+            json!({"a": "0"}),
+            json!({"a": [0]}),
+            json!({"a": [[]]}),
+            json!({"a": 0, "b": 1}),
+            json!({"a": 1, "b": 0}),
+            json!({"a": {"b": 1}}),
+            json!({"b": {"a": 1}}),
+        ];
+        let keys: std::collections::HashSet<_> =
+            others.iter().map(|arguments| CallKey::of("find", arguments)).collect();
+        assert_eq!(keys.len(), others.len());
     }
 }

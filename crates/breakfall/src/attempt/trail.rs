@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time::Instant;
 
 use super::{CallKey, Turned, Whose};
 use crate::{Detail, Effect, Failure, FailureKind, Trace};
@@ -24,8 +25,8 @@ pub(crate) struct Trail {
     pub(crate) substitute: Option<(u32, Option<Arc<str>>)>,
     /// Where the call stands in a trace, where the guard traces.
     pub(crate) trace: Option<Box<Trace>>,
-    /// When the last attempt began, after the call's beginning.
-    pub(crate) last_began: Duration,
+    /// When the last attempt began.
+    pub(crate) last_began: Option<Instant>,
     /// Attempts that failed, one by one.
     pub(crate) tries: Vec<Try>,
     /// An attempt runs whose end is not known; what it does.
@@ -83,9 +84,9 @@ impl Trail {
         }
     }
 
-    pub(super) fn begins(&mut self, began: Duration, effect: Effect) {
+    pub(super) fn begins(&mut self, began: Instant, effect: Effect) {
         self.attempts += 1;
-        self.last_began = began;
+        self.last_began = Some(began);
         self.under_way = Some(effect);
     }
 

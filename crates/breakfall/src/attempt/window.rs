@@ -14,6 +14,8 @@ pub(crate) struct Window {
     /// When the first cell began.
     origin: Option<Instant>,
     latest: u64,
+    /// When the newest stretch ends, of such a window.
+    until: Option<(Instant, Duration)>,
     cells: [Cell; CELLS as usize],
 }
 
@@ -44,10 +46,16 @@ impl Window {
     }
 
     fn stretch(&mut self, width: Duration, now: Instant) -> u64 {
+        // Who read the clock first need not come first: what is earlier counts in the newest.
+        if self.until.is_some_and(|(until, of)| now < until && width == of) {
+            return self.latest;
+        }
         let origin = *self.origin.get_or_insert(now);
-        let stretch = nanos(now.saturating_duration_since(origin)) / nanos(width / CELLS).max(1);
-        // Who read the clock first need not come first.
+        let cell = nanos(width / CELLS).max(1);
+        let stretch = nanos(now.saturating_duration_since(origin)) / cell;
         self.latest = self.latest.max(stretch);
+        let end = cell.checked_mul(self.latest.saturating_add(1)).map(Duration::from_nanos);
+        self.until = end.and_then(|end| origin.checked_add(end)).map(|until| (until, width));
         self.latest
     }
 }

@@ -122,7 +122,11 @@ fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
             return depth > 0
                 && fields.iter().all(|(name, field)| {
                     *bytes += name.len() + 4;
-                    measure(field, depth - 1, bytes)
+                    match field {
+                        Value::String(text) => *bytes += text.len() + 2,
+                        field => return measure(field, depth - 1, bytes),
+                    }
+                    true
                 });
         }
     }

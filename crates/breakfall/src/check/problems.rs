@@ -359,8 +359,16 @@ fn push_clipped(to: &mut String, text: &str) {
 /// `/filters/0/date` as `filters[0].date`; a number is an index only where an array is.
 pub(super) fn path(pointer: &str, root: &Value) -> String {
     let mut path = String::with_capacity(pointer.len() + SHORT);
+    // Most arguments lie no deeper.
+    if let (Some(name), Value::Object(_)) = (pointer.strip_prefix('/'), root)
+        && !name.bytes().any(|byte| matches!(byte, b'/' | b'~'))
+    {
+        push_clipped(&mut path, name);
+        return path;
+    }
     let mut here = Some(root);
-    for segment in pointer.split('/').skip(1) {
+    let mut segments = pointer.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
         let name: Cow<'_, str> = if segment.contains('~') {
             segment.replace("~1", "/").replace("~0", "~").into()
         } else {
@@ -376,7 +384,10 @@ pub(super) fn path(pointer: &str, root: &Value) -> String {
                     path.push('.');
                 }
                 push_clipped(&mut path, &name);
-                here = here.and_then(|value| value.get(&*name));
+                // Nothing is looked for behind the last.
+                if segments.peek().is_some() {
+                    here = here.and_then(|value| value.get(&*name));
+                }
             }
         }
     }

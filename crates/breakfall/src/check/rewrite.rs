@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::scalars::{least, sample_text, scalar, within};
+use super::wanted::{Wanted, branch, kind_for};
 use super::{Schema, problems};
 use crate::toolbox::nearest;
 use crate::{Correction, Problem};
@@ -66,7 +67,7 @@ struct Rewriter<'a> {
     left: usize,
 }
 
-impl Rewriter<'_> {
+impl<'a> Rewriter<'a> {
     fn fit(
         &mut self,
         wanted: &Value,
@@ -74,7 +75,7 @@ impl Rewriter<'_> {
         path: &mut String,
         depth: usize,
     ) -> Value {
-        let wanted = self.schema.resolve(wanted);
+        let schema = self.schema.resolve(wanted);
         self.left = self.left.saturating_sub(1);
         let tired = depth == 0 || self.left == 0;
         match given {
@@ -82,24 +83,25 @@ impl Rewriter<'_> {
             None if tired => return Value::Null,
             _ => {}
         }
-        if let Some(constant) = wanted.get("const") {
+        let wanted = Wanted::of(schema);
+        if let Some(constant) = wanted.constant {
             if given.is_some_and(|given| given != constant) {
                 self.make_up_at(path);
             }
             return constant.clone();
         }
-        if let Some(options) = wanted.get("enum").and_then(Value::as_array) {
+        if let Some(options) = wanted.options {
             return self.choose(options, given, path);
         }
-        if let Some(branch) = branch(self.schema, wanted, given) {
+        if let Some(branch) = branch(self.schema, &wanted, given) {
             return self.fit(branch, given, path, depth - 1);
         }
-        match kind_for(wanted, given) {
-            "object" => self.object(wanted, given, path, depth),
-            "array" => self.array(wanted, given, path, depth),
+        match kind_for(&wanted, given) {
+            "object" => self.object(&wanted, given, path, depth),
+            "array" => self.array(schema, given, path, depth),
             kind => match given.and_then(|given| scalar(kind, given)) {
-                Some(value) if within(wanted, &value) => value,
-                _ => self.make_up(wanted, kind, path),
+                Some(value) if within(schema, &value) => value,
+                _ => self.make_up(schema, kind, path),
             },
         }
     }
@@ -111,13 +113,13 @@ impl Rewriter<'_> {
         })
     }
 
-    /// Whether no problem lies with what has this name at this path.
-    fn is_fine_inside(&self, path: &str, name: &str) -> bool {
-        if path.is_empty() {
-            return self.is_fine(name);
-        }
-        !self.problems.iter().any(|problem| {
-            let rest = problem.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('.'));
+    /// The first problem with what has this name at this path.
+    fn problem_inside(&self, path: &str, name: &str) -> Option<&'a Problem> {
+        self.problems.iter().find(|problem| {
+            let rest = match path {
+                "" => Some(problem.path.as_str()),
+                path => problem.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')),
+            };
             rest.and_then(|rest| rest.strip_prefix(name)).is_some_and(ends_name)
         })
     }
@@ -142,7 +144,7 @@ impl Rewriter<'_> {
 
     fn object(
         &mut self,
-        wanted: &Value,
+        wanted: &Wanted<'_>,
         given: Option<&Value>,
         path: &mut String,
         depth: usize,
@@ -154,32 +156,31 @@ impl Rewriter<'_> {
             self.make_up_at(path);
         }
         let empty = Map::new();
-        let properties = wanted.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-        let required: Vec<&str> = wanted
-            .get("required")
-            .and_then(Value::as_array)
-            .map(|names| names.iter().filter_map(Value::as_str).collect())
-            .unwrap_or_default();
-        let closed = wanted.get("additionalProperties") == Some(&Value::Bool(false));
+        let properties = wanted.properties.and_then(Value::as_object).unwrap_or(&empty);
+        let required = || wanted.required.iter().filter_map(Value::as_str);
         let mut fitted = Map::new();
         let mut renamed = 0;
         for (name, value) in given.unwrap_or(&empty) {
             let known = properties.contains_key(name);
-            let open = !closed || self.is_fine_inside(path, name);
-            let missing = |wanted: &&str| {
-                required.contains(wanted) && !given.is_some_and(|given| given.contains_key(*wanted))
-            };
+            let problem = if wanted.is_closed { self.problem_inside(path, name) } else { None };
+            let open = problem.is_none();
+            let is_given = |name: &str| given.is_some_and(|given| given.contains_key(name));
             let meant = if known {
                 Some(name.as_str())
             } else if renamed < RENAMED {
                 renamed += 1;
-                let names = properties.keys().map(String::as_str).take(OPTIONS);
+                // The nearest was looked for when the problem was found.
+                let near = match problem {
+                    Some(problem) => problem.nearest.as_deref(),
+                    None => {
+                        let names = properties.keys().map(String::as_str).take(OPTIONS);
+                        nearest(name, names, 1).first().copied()
+                    }
+                };
                 // An argument that is allowed as it stands is taken for another only when they
                 // differ by a slip of the finger.
-                let slip = |near: &&str| open && missing(near) && is_slip(name, near);
-                nearest(name, names, 1).first().copied().filter(|near| {
-                    slip(near) || !open && !given.is_some_and(|given| given.contains_key(*near))
-                })
+                let slip = |near: &str| required().any(|name| name == near) && is_slip(name, near);
+                near.filter(|near| !is_given(near) && (!open || slip(near)))
             } else {
                 None
             };
@@ -210,7 +211,7 @@ impl Rewriter<'_> {
                 None => self.found.is_exact = false,
             }
         }
-        for name in required {
+        for name in required() {
             if !fitted.contains_key(name) {
                 let wanted = properties.get(name).unwrap_or(&Value::Bool(true));
                 let value =
@@ -327,64 +328,4 @@ fn text(value: &Value) -> Cow<'_, str> {
 /// Whether two names differ by at most two letters.
 fn is_slip(one: &str, other: &str) -> bool {
     strsim::osa_distance(&one.to_lowercase(), &other.to_lowercase()) <= 2.min(one.len() / 3)
-}
-
-/// The branch of `anyOf`, `oneOf` or `allOf` that fits what was given best.
-fn branch<'a>(schema: &'a Schema, wanted: &'a Value, given: Option<&Value>) -> Option<&'a Value> {
-    let branches = ["anyOf", "oneOf", "allOf"]
-        .iter()
-        .find_map(|key| wanted.get(key)?.as_array())
-        .filter(|_| wanted.get("properties").is_none())?;
-    // How well a branch fits: its constants kept, the same type, readable as its type, anything
-    // but null.
-    let keeps = |branch: &Value| {
-        let constant = |(name, part): (&String, &Value)| {
-            let constant = schema.resolve(part).get("const")?;
-            Some(given?.get(name)? == constant)
-        };
-        let parts = branch.get("properties").and_then(Value::as_object);
-        parts.is_some_and(|parts| parts.iter().filter_map(constant).any(|kept| kept))
-    };
-    let fits = |branch: &Value| {
-        let branch = schema.resolve(branch);
-        if keeps(branch) {
-            return 4;
-        }
-        match (branch.get("type").and_then(Value::as_str), given) {
-            (Some(kind), Some(given)) if is(kind, given) => 3,
-            (None, Some(given)) if given.is_object() && branch.get("properties").is_some() => 3,
-            (Some(kind), Some(given)) => match scalar(kind, given) {
-                Some(same) if same == *given => 3,
-                Some(_) => 2,
-                None => u8::from(kind != "null"),
-            },
-            (kind, _) => u8::from(kind != Some("null")),
-        }
-    };
-    // The first of the best, as the author of the schema listed them.
-    branches.iter().rev().max_by_key(|branch| fits(branch))
-}
-
-fn is(kind: &str, value: &Value) -> bool {
-    match kind {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        _ => false,
-    }
-}
-
-/// Which of the accepted types to aim at.
-fn kind_for<'a>(wanted: &'a Value, given: Option<&Value>) -> &'a str {
-    match wanted.get("type") {
-        Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            let mut kinds = kinds.iter().filter_map(Value::as_str);
-            let readable = kinds.clone().find(|kind| {
-                given.is_some_and(|given| is(kind, given) || scalar(kind, given).is_some())
-            });
-            readable.or_else(|| kinds.find(|kind| *kind != "null")).unwrap_or("string")
-        }
-        _ if wanted.get("properties").is_some() => "object",
-        _ => "any",
-    }
 }

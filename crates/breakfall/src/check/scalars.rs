@@ -49,21 +49,27 @@ fn whole(number: f64) -> Option<Value> {
 
 /// Whether a scalar keeps the limits that a schema states on it.
 pub(super) fn within(wanted: &Value, value: &Value) -> bool {
-    let limit = |key: &str| wanted.get(key).and_then(Value::as_f64);
+    let mut all = wanted.as_object().into_iter().flatten();
     match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap_or_default();
-            limit("minimum").is_none_or(|least| number >= least)
-                && limit("maximum").is_none_or(|most| number <= most)
-                && limit("exclusiveMinimum").is_none_or(|least| number > least)
-                && limit("exclusiveMaximum").is_none_or(|most| number < most)
+            all.all(|(word, limit)| match (word.as_str(), limit.as_f64()) {
+                ("minimum", Some(least)) => number >= least,
+                ("maximum", Some(most)) => number <= most,
+                ("exclusiveMinimum", Some(least)) => number > least,
+                ("exclusiveMaximum", Some(most)) => number < most,
+                _ => true,
+            })
         }
         Value::String(text) => {
             let length = f64::from(u32::try_from(text.chars().count()).unwrap_or(u32::MAX));
-            limit("minLength").is_none_or(|least| length >= least)
-                && limit("maxLength").is_none_or(|most| length <= most)
-                && !wanted.get("format").and_then(Value::as_str).is_some_and(formats::known)
-                && wanted.get("pattern").is_none()
+            all.all(|(word, limit)| match word.as_str() {
+                "minLength" => limit.as_f64().is_none_or(|least| length >= least),
+                "maxLength" => limit.as_f64().is_none_or(|most| length <= most),
+                "format" => !limit.as_str().is_some_and(formats::known),
+                "pattern" => false,
+                _ => true,
+            })
         }
         _ => true,
     }

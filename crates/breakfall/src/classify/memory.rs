@@ -77,17 +77,18 @@ mod tests {
     fn what_was_read_is_not_read_again_and_what_differs_is() {
         let long = "x".repeat(1 << 16);
         let texts = ["no such file", "no such file\0", "no such table", "", &long, &long[1..]];
+        // Those that are the same to the reader follow one another: another may take their place.
+        let varied: [fn(Evidence<'_>) -> Evidence<'_>; 6] = [
+            |evidence| evidence,
+            |evidence| Evidence { type_name: Some(""), ..evidence },
+            |evidence| Evidence { type_name: Some("KeyError"), ..evidence },
+            |evidence| Evidence { http_status: Some(404), ..evidence },
+            |evidence| Evidence { exit_code: Some(0), ..evidence },
+            |evidence| Evidence { json_rpc_code: Some(0), ..evidence },
+        ];
         let mut all = Vec::new();
-        for text in texts {
-            let evidence = Evidence { text, ..Evidence::default() };
-            all.extend([
-                evidence,
-                Evidence { type_name: Some(""), ..evidence },
-                Evidence { type_name: Some("KeyError"), ..evidence },
-                Evidence { http_status: Some(404), ..evidence },
-                Evidence { exit_code: Some(0), ..evidence },
-                Evidence { json_rpc_code: Some(0), ..evidence },
-            ]);
+        for vary in varied {
+            all.extend(texts.map(|text| vary(Evidence { text, ..Evidence::default() })));
         }
         let reads = Cell::new(0);
         let number = 0xfeed;

@@ -109,17 +109,29 @@ fn io_kind(error: &io::Error) -> Option<FailureKind> {
 /// A type's name as a reader knows it: `std::io::error::Error` is `IoError`, a name that says
 /// more than `Error` is kept.
 pub(crate) fn short_type_name(full: &'static str) -> Cow<'static, str> {
-    let plain = full.split('<').next().unwrap_or(full);
-    let mut parts = plain.rsplit("::");
-    let last = parts.next().unwrap_or(plain);
+    let letters = full.as_bytes();
+    let mut end = letters.iter().position(|letter| *letter == b'<').unwrap_or(full.len());
+    // The parts of its path, the last one first.
+    let mut next = || {
+        let start = letters[..end].iter().rposition(|letter| *letter == b':');
+        let part = full.get(start.map_or(0, |at| at + 1)..end).unwrap_or_default();
+        end = start.unwrap_or_default().saturating_sub(1);
+        part
+    };
+    let last = next();
     if last != "Error" {
         return Cow::Borrowed(last);
     }
-    let module = parts.find(|part| !matches!(*part, "error" | "errors")).unwrap_or_default();
-    let mut name = String::new();
+    let mut module = next();
+    while matches!(module, "error" | "errors") {
+        module = next();
+    }
+    let mut name = String::with_capacity(module.len() + last.len());
     for word in module.split('_') {
         let mut letters = word.chars();
-        name.extend(letters.next().map(|letter| letter.to_ascii_uppercase()));
+        if let Some(letter) = letters.next() {
+            name.push(letter.to_ascii_uppercase());
+        }
         name.push_str(letters.as_str());
     }
     name.push_str("Error");

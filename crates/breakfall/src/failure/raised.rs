@@ -7,6 +7,10 @@ use std::time::Duration;
 
 use super::{Failure, FailureKind, Provenance};
 use crate::classify;
+use crate::redact::bounded;
+
+/// The most bytes of a type's name that are kept.
+const TYPE: usize = 128;
 
 /// An exception of another language, as a door saw it.
 ///
@@ -117,7 +121,7 @@ impl Failure {
         let provenance = if raised.is_told { Provenance::Tool } else { Provenance::Unknown };
         let mut failure = Self::new(FailureKind::Execution, provenance, raised.text.clone());
         failure.0.is_unread = raised.is_told;
-        failure.0.type_name = Some(raised.type_name.clone().into());
+        failure.0.type_name = Some(bounded(&raised.type_name, TYPE).to_owned().into());
         failure.0.backtrace = raised.traceback.take();
         failure.0.wait = raised.chain().find_map(|raised| raised.wait);
         let status = raised.chain().find_map(|raised| raised.status);

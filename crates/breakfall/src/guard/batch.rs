@@ -4,13 +4,14 @@ use std::pin::pin;
 use std::task::Poll;
 use std::vec::IntoIter;
 
-use futures_util::future::{FutureExt, Shared};
+use futures_util::future::{FutureExt, OptionFuture, Shared};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{StreamExt, future};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Guard;
+use crate::attempt::panics;
 use crate::tool::BoxFuture;
 use crate::{Call, Effect, Failure, Outcome, Reply, journal};
 
@@ -27,7 +28,7 @@ pub enum Batching {
 }
 
 /// Tells everybody who asks that the work is to stop.
-pub(super) type Stop<'s> = Shared<BoxFuture<'s, ()>>;
+type Stop<'s> = Shared<BoxFuture<'s, ()>>;
 
 impl Guard {
     /// Answers a call, or stops it when `stop` is ready: then it is answered as cancelled.
@@ -47,7 +48,17 @@ impl Guard {
     /// # }
     /// ```
     pub async fn handle_until(&self, call: Call, stop: impl Future<Output = ()> + Send) -> Reply {
-        self.answer_until(call, Some(stop.boxed().shared())).await
+        self.answer_until(call, stop.boxed().shared()).await
+    }
+
+    async fn answer_until(&self, call: Call, stop: Stop<'_>) -> Reply {
+        let (raw, policy, mut record) = self.open(call);
+        let outcome = {
+            let run = pin!(self.run(raw, policy, &mut record));
+            until(stop, panics::ours(run)).await
+        };
+        let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
+        self.answer(outcome, policy, &mut record)
     }
 
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;
@@ -86,6 +97,19 @@ impl Guard {
         let replies = calls.iter().map(|_| None).collect();
         let mut replies = Replies { replies, tell };
         let mut running = FuturesUnordered::new();
+        let answer = |index: usize, call: Call| {
+            let stop = stop.clone();
+            async move {
+                let reply = match stop {
+                    None => self.handle(call).await,
+                    Some(stop) => Box::pin(self.answer_until(call, stop)).await,
+                };
+                (index, reply)
+            }
+        };
+        // Most tools answer at once: those need no place among the running, and each takes the seat
+        // of the one before it.
+        let mut seat = Box::pin(OptionFuture::from(None));
         let mut ends = false;
         let mut waiting = Waiting { guard: self, calls: calls.into_iter() };
         let mut index = 0;
@@ -93,36 +117,29 @@ impl Guard {
         while let Some(alone) = waiting.calls.as_slice().first().map(|call| self.runs_alone(call)) {
             let most = if alone { 1 } else { self.concurrency };
             while running.len() >= most && !ends {
-                if let Some((index, reply)) = running.next().await {
-                    ends |= replies.settle(index, reply);
-                }
+                ends |= replies.settle(running.next().await.flatten());
             }
             let Some(call) = waiting.calls.next() else { break };
             let stopped = || stop.clone().is_some_and(|stop| stop.now_or_never().is_some());
             if ends || stopped() {
                 ends = true;
-                replies.settle(index, self.not_started(call));
+                replies.settle(Some((index, self.not_started(call))));
                 index += 1;
                 continue;
             }
-            // Most tools answer at once: those need no place among the running.
-            let mut answer = Box::pin({
-                let stop = stop.clone();
-                async move { (index, self.answer_until(call, stop).await) }
-            });
-            let polled = std::future::poll_fn(|cx| Poll::Ready(answer.as_mut().poll(cx))).await;
+            seat.set(Some(answer(index, call)).into());
+            let polled = std::future::poll_fn(|cx| Poll::Ready(seat.as_mut().poll(cx))).await;
             match polled {
-                Poll::Ready((index, reply)) => ends |= replies.settle(index, reply),
-                Poll::Pending if alone => {
-                    let (index, reply) = answer.await;
-                    ends |= replies.settle(index, reply);
+                Poll::Ready(done) => ends |= replies.settle(done),
+                Poll::Pending if alone => ends |= replies.settle(seat.as_mut().await),
+                Poll::Pending => {
+                    running.push(std::mem::replace(&mut seat, Box::pin(None.into())));
                 }
-                Poll::Pending => running.push(answer),
             }
             index += 1;
         }
-        while let Some((index, reply)) = running.next().await {
-            replies.settle(index, reply);
+        while let Some(done) = running.next().await {
+            replies.settle(done);
         }
         let replies: Vec<Reply> = replies.replies.into_iter().flatten().collect();
         journal::batch_done(&replies);
@@ -141,7 +158,7 @@ impl Guard {
 }
 
 /// What comes before the work is to stop. Work that is done by then counts.
-pub(super) async fn until(stop: Stop<'_>, work: impl Future<Output = Outcome>) -> Option<Outcome> {
+async fn until(stop: Stop<'_>, work: impl Future<Output = Outcome>) -> Option<Outcome> {
     match future::select(pin!(work), stop).await {
         future::Either::Left((outcome, _)) => Some(outcome),
         future::Either::Right(_) => None,
@@ -170,7 +187,8 @@ struct Replies<'t> {
 
 impl Replies<'_> {
     /// Puts a reply in its place; true where it stops the batch.
-    fn settle(&mut self, index: usize, reply: Reply) -> bool {
+    fn settle(&mut self, done: Option<(usize, Reply)>) -> bool {
+        let Some((index, reply)) = done else { return false };
         (self.tell)(&reply);
         let fatal = reply.is_fatal();
         if let Some(place) = self.replies.get_mut(index) {

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use foldhash::fast::FixedState;
+use foldhash::fast::{FixedState, RandomState};
 use tokio::time::Instant;
 
 use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats};
@@ -52,7 +52,7 @@ impl Marks {
 #[derive(Default)]
 struct Known {
     /// Boxed, so that the table stays small when it grows.
-    runs: HashMap<Option<Arc<str>>, Box<Run>>,
+    runs: HashMap<Option<Arc<str>>, Box<Run>, RandomState>,
     /// The runs by when they were last used: looking for the oldest would take longer than a call.
     turns: BTreeMap<u64, Option<Arc<str>>>,
     turn: u64,
@@ -60,7 +60,7 @@ struct Known {
 
 #[derive(Default)]
 struct Run {
-    paused: HashSet<String>,
+    paused: HashSet<String, RandomState>,
     repeats: Repeats,
     used: u64,
 }
@@ -70,17 +70,17 @@ impl Runs {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Refuses a tool that is paused in the call's run.
-    pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<(), Failure> {
+    /// Refuses a tool that is paused in the call's run. Whether anything may have failed in it.
+    pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<bool, Failure> {
         if !self.marks.has(call.run.as_deref()) {
-            return Ok(());
+            return Ok(false);
         }
         let known = self.known();
         if known.runs.get(&call.run).is_some_and(|run| run.paused.contains(tool)) {
             let detail = Detail::Blocked(Block::PausedInRun);
             return Err(Failure::found(FailureKind::Unavailable, detail).not_dispatched());
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Refuses a call that failed again and again. The key is made only where something failed.
@@ -90,9 +90,6 @@ impl Runs {
         rules: &RepeatRules,
         key: impl FnOnce() -> CallKey,
     ) -> Result<Option<CallKey>, Failure> {
-        if !self.marks.has(call.run.as_deref()) {
-            return Ok(None);
-        }
         let mut known = self.known();
         let Some(run) = known.runs.get_mut(&call.run).filter(|run| !run.repeats.is_empty()) else {
             return Ok(None);
@@ -182,16 +179,21 @@ impl RunTerms<'_> {
 
 impl Known {
     fn run(&mut self, call: &Call, marks: &Marks) -> &mut Run {
-        self.turn += 1;
-        if let Some(run) = self.runs.get(&call.run) {
-            self.turns.remove(&run.used);
-        } else {
-            if self.runs.len() >= RUNS {
-                self.forget_oldest(marks);
+        let used = self.runs.get(&call.run).map(|run| run.used);
+        // Mostly it is the one that was used last.
+        if used != Some(self.turn) {
+            match used {
+                Some(used) => drop(self.turns.remove(&used)),
+                None => {
+                    if self.runs.len() >= RUNS {
+                        self.forget_oldest(marks);
+                    }
+                    marks.add(call.run.as_deref());
+                }
             }
-            marks.add(call.run.as_deref());
+            self.turn += 1;
+            self.turns.insert(self.turn, call.run.clone());
         }
-        self.turns.insert(self.turn, call.run.clone());
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
         run

@@ -24,16 +24,17 @@ const NAME: usize = 128;
 const SHOWN: usize = 200;
 
 pub(super) fn starts(call: &Call) {
-    log!(INFO, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Executing tool");
+    log!(INFO, tool_name = bounded(&call.tool, NAME), call_id = &*call.id, "Executing tool");
 }
 
 pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
     match report {
         Report::Output(output) => {
             let failed_items = output.problems.len();
-            log!(INFO,
+            log!(
+                INFO,
                 tool_name = bounded(&call.tool, NAME),
-                call_id = %call.id,
+                call_id = &*call.id,
                 result_length = output.bytes,
                 failed_items,
                 attempts = trail.attempts,
@@ -51,9 +52,9 @@ pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
 fn unavailable(call: &Call, failure: &FailureReport) {
     log!(WARN,
         tool_name = bounded(&call.tool, NAME),
-        call_id = %call.id,
+        call_id = &*call.id,
         kind = failure.kind.name(),
-        reference = %failure.reference,
+        reference = failure.reference.as_str(),
         reason = ?failure.detail,
         "Tool not available"
     );
@@ -62,11 +63,11 @@ fn unavailable(call: &Call, failure: &FailureReport) {
 fn failed(call: &Call, failure: &FailureReport, fault: Option<&str>) {
     log!(ERROR,
         tool_name = bounded(&call.tool, NAME),
-        call_id = %call.id,
+        call_id = &*call.id,
         kind = failure.kind.name(),
         disposition = ?failure.disposition,
-        reference = %failure.reference,
-        error_type = %failure.error_type,
+        reference = failure.reference.as_str(),
+        error_type = &*failure.error_type,
         error_message = shown(&failure.message),
         attempts = failure.attempts,
         fault,
@@ -86,7 +87,7 @@ fn shown(message: &str) -> &str {
 }
 
 pub(super) fn abandoned(call: &Call) {
-    log!(WARN, tool_name = bounded(&call.tool, NAME), call_id = %call.id, "Tool call abandoned");
+    log!(WARN, tool_name = bounded(&call.tool, NAME), call_id = &*call.id, "Tool call abandoned");
 }
 
 /// Calls are held back for a while, or let through again.
@@ -111,7 +112,7 @@ pub(crate) fn breaker_turned(spec: &ToolSpec, whose: Whose, turned: &Turned) {
 
 /// A tool that was left behind came to its end.
 pub(crate) fn late_result(tool: &str, id: &str) {
-    log!(WARN, tool_name = bounded(tool, NAME), call_id = %id, "Late result dropped");
+    log!(WARN, tool_name = bounded(tool, NAME), call_id = id, "Late result dropped");
 }
 
 pub(crate) fn batch_starts(total: usize) {

@@ -6,11 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Ending, Record};
 
-/// How many `tool:type` pairs are told apart; a model that invents names fills no memory.
+/// How many `tool:type` pairs are told apart, and in how many bytes; a model that invents names
+/// fills no memory.
 const PAIRS: usize = 4096;
+const PAIR_BYTES: usize = 640 << 10;
 
 /// How many more types are, of whatever tool; nor does a server that invents types.
 const MORE: usize = PAIRS + 1024;
+const MORE_BYTES: usize = PAIR_BYTES + (128 << 10);
+
+/// About what a pair takes beside its names.
+const PAIR: usize = 100;
 
 /// What the pairs beyond are counted under.
 const OTHERS: &str = "(others)";
@@ -25,27 +31,44 @@ pub struct Memory {
 
 #[derive(Default)]
 struct Kept {
-    /// By tool and type, and how many pairs that are.
-    pairs: BTreeMap<String, BTreeMap<String, u64>>,
+    /// By tool, then by type: most tools fail in few ways, and a list of one takes little.
+    pairs: BTreeMap<Box<str>, Vec<(Box<str>, u64)>>,
+    /// How many pairs that are, and about how many bytes.
     told_apart: usize,
+    pair_bytes: usize,
     samples: VecDeque<Arc<Record>>,
     bytes: usize,
 }
 
 impl Kept {
     fn count(&mut self, tool: &str, named: &str) {
-        if let Some(count) = self.pairs.get_mut(tool).and_then(|types| types.get_mut(named)) {
-            *count += 1;
+        let place = |types: &[(Box<str>, u64)], named: &str| {
+            types.binary_search_by(|(known, _)| (**known).cmp(named))
+        };
+        if let Some(types) = self.pairs.get_mut(tool)
+            && let Ok(place) = place(types, named)
+        {
+            types[place].1 += 1;
             return;
         }
-        let (tool, named) = match self.told_apart {
-            ..PAIRS => (tool, named),
-            PAIRS..MORE => (OTHERS, named),
-            MORE.. => (OTHERS, OTHERS),
+        let (tool, named) = match (self.told_apart, self.pair_bytes) {
+            (..PAIRS, ..PAIR_BYTES) => (tool, named),
+            (..MORE, ..MORE_BYTES) => (OTHERS, named),
+            _ => (OTHERS, OTHERS),
         };
-        let types = self.pairs.entry(tool.to_owned()).or_default();
-        self.told_apart += usize::from(!types.contains_key(named));
-        *types.entry(named.to_owned()).or_default() += 1;
+        let types = match self.pairs.get_mut(tool) {
+            Some(types) => types,
+            None => self.pairs.entry(tool.into()).or_default(),
+        };
+        match place(types, named) {
+            Ok(place) => types[place].1 += 1,
+            Err(place) => {
+                types.reserve_exact(usize::from(types.is_empty()));
+                types.insert(place, (named.into(), 1));
+                self.told_apart += 1;
+                self.pair_bytes += tool.len() + named.len() + PAIR;
+            }
+        }
     }
 }
 

@@ -104,19 +104,26 @@ impl Record {
     /// About how many bytes it takes in memory.
     pub fn weight(&self) -> usize {
         let texts = [&self.told, &self.arguments, &self.output];
-        let failure = self.failure.as_ref().map_or(0, |failure| {
-            failure.message.len()
-                + failure.tool.len()
-                + failure.backtrace.as_ref().map_or(0, String::len)
-                + failure.chain.iter().map(String::len).sum::<usize>()
-                + failure.resource.as_ref().map_or(0, String::len)
-                + failure.detail.weight()
-        });
+        let failures =
+            std::iter::successors(self.failure.as_deref(), |of| of.substitute.as_deref());
         size_of::<Self>()
             + self.id.len()
+            + self.run.as_ref().map_or(0, |run| run.len())
             + self.tool.len()
-            + failure
+            + failures.map(failure_weight).sum::<usize>()
             + texts.into_iter().flatten().map(String::len).sum::<usize>()
             + self.tries.len() * size_of::<Try>()
     }
+}
+
+fn failure_weight(failure: &FailureReport) -> usize {
+    let texts = [&failure.resource, &failure.backtrace];
+    size_of::<FailureReport>()
+        + failure.message.len()
+        + failure.tool.len()
+        + failure.error_type.len()
+        + failure.chain.iter().map(|cause| size_of::<String>() + cause.len()).sum::<usize>()
+        + failure.detail.weight()
+        + failure.payload.as_ref().map_or(0, |payload| payload.get().len())
+        + texts.into_iter().flatten().map(String::len).sum::<usize>()
 }

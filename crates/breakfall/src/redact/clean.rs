@@ -4,7 +4,9 @@ use crate::stretch;
 
 /// The text on one line, without what ends a quote or moves a cursor.
 pub(super) fn one_line(text: String) -> String {
-    if !text.contains(unfit) {
+    if stretch::all(text.as_bytes(), |byte| matches!(byte, 0x20..=0x5f | 0x61..=0x7e))
+        || !text.contains(unfit)
+    {
         return text;
     }
     text.chars()

@@ -179,10 +179,20 @@ static HARMLESS_SCAN: LazyLock<Option<AhoCorasick>> =
 static SUSPICIOUS_SCAN: LazyLock<Keywords> =
     LazyLock::new(|| Keywords::new(SUSPICIOUS.iter().copied(), false));
 
+/// More letters than any of these names has.
+const LONGEST: usize = 32;
+
 /// Whether what stands under this name is a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
-    let folded = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
-    label(folded.collect::<String>().trim_end_matches(|c: char| c.is_ascii_digit())).is_some()
+    // Only its end tells.
+    let mut folded = [0; LONGEST];
+    let mut start = LONGEST;
+    let letters = name.bytes().rev().filter(u8::is_ascii_alphanumeric);
+    for letter in letters.skip_while(u8::is_ascii_digit).take(LONGEST) {
+        start -= 1;
+        folded[start] = letter.to_ascii_lowercase();
+    }
+    label(std::str::from_utf8(&folded[start..]).unwrap_or_default()).is_some()
 }
 
 /// The names by their last letter, the longest first.
@@ -219,4 +229,21 @@ pub(super) fn is_suspicious(name: &str, raw: &str) -> bool {
 /// Whether a folded name holds what makes it harmless.
 pub(super) fn is_harmless(name: &str) -> bool {
     HARMLESS_SCAN.as_ref().is_some_and(|scan| scan.is_match(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_name_is_enough() {
+        assert!(NAMES.iter().chain(OPEN).all(|name| name.len() < LONGEST));
+        let long = "a_name_of_many_words_that_ends_with_the_";
+        for (end, is_secret) in
+            [("password", true), ("API-Key_2", true), ("primaryKey", false), ("pin", false)]
+        {
+            assert_eq!(is_secret_name(&format!("{long}{end}")), is_secret, "{end}");
+        }
+        assert!(is_secret_name("PIN") && !is_secret_name("") && !is_secret_name("42"));
+    }
 }

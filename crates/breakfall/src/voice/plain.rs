@@ -5,10 +5,13 @@ mod lists;
 use std::fmt::Write;
 use std::time::Duration;
 
-use lists::{PLAIN_CORRECTION, arguments, line, push_callable, push_correction, unknown};
+use lists::{line, push_arguments, push_callable, push_correction, push_unknown};
 
 use super::Voice;
 use crate::{Advice, Detail, FailureKind, FailureReport, InsteadReport, OutputReport, Provenance};
+
+/// How many bytes most answers take.
+const ROOM: usize = 512;
 
 /// A fact, then whose move it is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,107 +19,107 @@ pub struct Plain;
 
 impl Voice for Plain {
     fn failure(&self, failure: &FailureReport) -> String {
-        let mut text = fact(failure);
+        let mut text = String::with_capacity(ROOM);
+        push_fact(&mut text, failure);
         if failure.times > 1 {
-            let _ = write!(
-                text,
-                " This is the {} time that this call fails in this way.",
-                nth(failure.times)
-            );
+            let nth = nth(failure.times);
+            push(&mut text, &[" This is the ", &nth, " time that this call fails in this way."]);
         }
         if let Some(said) = failure.said() {
             // After a list it stands on a line of its own.
             text.push_str(if text.contains('\n') { "\nIt said:" } else { " It said:" });
             for line in said.lines() {
-                let _ = write!(text, "\n> {line}");
+                push(&mut text, &["\n> ", line]);
             }
         }
         if let Some(substitute) = &failure.substitute {
-            let _ =
-                write!(text, "\n`{}` was tried instead: {}.", substitute.tool, words(substitute));
+            let why = words(substitute);
+            push(&mut text, &["\n`", &substitute.tool, "` was tried instead: ", &why, "."]);
         }
         text.push('\n');
         push_advice(&mut text, failure);
-        for part in [" (ref ", failure.reference.as_str(), ")"] {
-            text.push_str(part);
-        }
+        push(&mut text, &[" (ref ", failure.reference.as_str(), ")"]);
         text
     }
 }
 
+/// Every failure is told: its parts are put together without the way through a formatter.
+fn push(text: &mut String, parts: &[&str]) {
+    for part in parts {
+        text.push_str(part);
+    }
+}
+
 /// What happened, in a sentence or a list.
-fn fact(failure: &FailureReport) -> String {
+fn push_fact(text: &mut String, failure: &FailureReport) {
     use FailureKind as K;
-    let tool = &failure.tool;
-    let about = |with: &str, without: &str| match &failure.resource {
-        Some(resource) => format!("`{tool}` {with} `{resource}`."),
-        None => format!("`{tool}` {without}."),
-    };
-    let effect = if failure.may_have_taken_effect { "; it may have taken effect" } else { "" };
+    let tool = &*failure.tool;
     match failure.kind {
-        K::UnknownTool => unknown(tool, &failure.detail),
-        K::Unavailable => format!("`{tool}` cannot be used now."),
-        K::InvalidArguments => arguments(tool, &failure.detail),
-        K::TruncatedArguments => match failure.detail {
-            Detail::CutOff { bytes } => {
-                format!("`{tool}` did not run: its arguments were cut off after {bytes} bytes.")
-            }
-            _ => format!("`{tool}` did not run: its arguments were cut off."),
-        },
-        K::NotFound => about("did not find", "did not find what it was asked for"),
-        K::Precondition => format!("`{tool}` cannot do this yet: something must be done first."),
-        K::Conflict => about(
-            "could not go ahead because of",
-            "could not go ahead: something exists already or was changed",
-        ),
-        K::Timeout => {
-            let after = match failure.detail {
-                Detail::Elapsed(limit) => format!(" within {}", span(limit)),
-                _ => " in time".to_owned(),
-            };
-            format!("`{tool}` gave no answer{after}{}{effect}.", tries(failure.attempts))
-        }
-        K::RateLimited => {
-            format!("`{tool}` was refused: too many requests{}.", tries(failure.attempts))
-        }
-        K::Permission => about("is not permitted to use", "is not permitted to do this"),
-        K::Network if failure.detail == Detail::Gone => {
-            format!("`{tool}` lost its server{}{effect}.", tries(failure.attempts))
-        }
-        K::Network => {
-            format!("`{tool}` could not reach its service{}{effect}.", tries(failure.attempts))
-        }
-        K::Upstream => match failure.status {
-            Some(status) => format!(
-                "`{tool}` failed: its remote service answered with HTTP {status}{}{effect}.",
-                tries(failure.attempts)
-            ),
-            None => format!(
-                "`{tool}` failed: its remote service failed{}{effect}.",
-                tries(failure.attempts)
-            ),
-        },
-        K::InvalidOutput => {
-            format!("`{tool}` answered with something unreadable{}.", tries(failure.attempts))
-        }
-        K::Execution => format!("`{tool}` failed."),
-        K::Internal => format!("`{tool}` failed because of a fault inside it{effect}."),
-        K::Repeated => match failure.detail {
-            Detail::Repeated { times, .. } => {
-                format!("`{tool}` failed {times} times with these arguments and was not run again.")
-            }
-            _ => format!("`{tool}` failed again and again with these arguments and was not run."),
-        },
-        K::Cancelled => match failure.detail {
-            Detail::NotStarted => format!("`{tool}` was not started: the run was stopped before."),
-            _ => format!("`{tool}` was stopped before it finished{effect}."),
-        },
-        K::Authentication => format!("`{tool}` could not authenticate."),
-        K::QuotaExceeded => format!("`{tool}` has used up its quota."),
-        K::System => format!("`{tool}` failed: the machine is out of memory, disk or handles."),
+        K::UnknownTool => return push_unknown(text, tool, &failure.detail),
+        K::InvalidArguments => return push_arguments(text, tool, &failure.detail),
         K::Broken => {
-            format!("The guard itself failed while it handled `{tool}`; the call may not have run.")
+            let but = "`; the call may not have run.";
+            return push(text, &["The guard itself failed while it handled `", tool, but]);
         }
+        _ => push(text, &["`", tool, "` "]),
+    }
+    let mut say = |parts: &[&str]| push(text, parts);
+    let tries = tries(failure.attempts);
+    let effect = if failure.may_have_taken_effect { "; it may have taken effect" } else { "" };
+    let resource = failure.resource.as_deref();
+    match (failure.kind, resource, &failure.detail) {
+        (K::NotFound, Some(resource), _) => say(&["did not find `", resource, "`."]),
+        (K::NotFound, None, _) => say(&["did not find what it was asked for."]),
+        (K::Permission, Some(resource), _) => {
+            say(&["is not permitted to use `", resource, "`."]);
+        }
+        (K::Permission, None, _) => say(&["is not permitted to do this."]),
+        (K::Conflict, Some(resource), _) => {
+            say(&["could not go ahead because of `", resource, "`."]);
+        }
+        (K::Conflict, None, _) => {
+            say(&["could not go ahead: something exists already or was changed."]);
+        }
+        (K::Execution, ..) => say(&["failed."]),
+        (K::Internal, ..) => say(&["failed because of a fault inside it", effect, "."]),
+        (K::Unavailable, ..) => say(&["cannot be used now."]),
+        (K::Precondition, ..) => say(&["cannot do this yet: something must be done first."]),
+        (K::TruncatedArguments, _, Detail::CutOff { bytes }) => {
+            let bytes = bytes.to_string();
+            say(&["did not run: its arguments were cut off after ", &bytes, " bytes."]);
+        }
+        (K::TruncatedArguments, ..) => say(&["did not run: its arguments were cut off."]),
+        (K::Timeout, _, Detail::Elapsed(limit)) => {
+            say(&["gave no answer within ", &span(*limit), &tries, effect, "."]);
+        }
+        (K::Timeout, ..) => say(&["gave no answer in time", &tries, effect, "."]),
+        (K::RateLimited, ..) => say(&["was refused: too many requests", &tries, "."]),
+        (K::Network, _, Detail::Gone) => say(&["lost its server", &tries, effect, "."]),
+        (K::Network, ..) => say(&["could not reach its service", &tries, effect, "."]),
+        (K::Upstream, ..) => match failure.status {
+            Some(status) => {
+                let status = status.to_string();
+                let answered = "failed: its remote service answered with HTTP ";
+                say(&[answered, &status, &tries, effect, "."]);
+            }
+            None => say(&["failed: its remote service failed", &tries, effect, "."]),
+        },
+        (K::InvalidOutput, ..) => say(&["answered with something unreadable", &tries, "."]),
+        (K::Repeated, _, Detail::Repeated { times, .. }) => {
+            let times = times.to_string();
+            say(&["failed ", &times, " times with these arguments and was not run again."]);
+        }
+        (K::Repeated, ..) => {
+            say(&["failed again and again with these arguments and was not run."]);
+        }
+        (K::Cancelled, _, Detail::NotStarted) => {
+            say(&["was not started: the run was stopped before."]);
+        }
+        (K::Cancelled, ..) => say(&["was stopped before it finished", effect, "."]),
+        (K::Authentication, ..) => say(&["could not authenticate."]),
+        (K::QuotaExceeded, ..) => say(&["has used up its quota."]),
+        (K::System, ..) => say(&["failed: the machine is out of memory, disk or handles."]),
+        (K::UnknownTool | K::InvalidArguments | K::Broken, ..) => {}
     }
 }
 
@@ -140,35 +143,27 @@ pub fn written(tools: &[&str]) -> String {
 
 /// Whose move it is, in one sentence.
 fn push_advice(text: &mut String, failure: &FailureReport) {
-    match failure.advice {
-        Advice::CallAnExistingTool => push_callable(text, &failure.detail),
-        Advice::CorrectTheArguments => push_correction(text, &failure.detail),
-        _ => text.push_str(&advice(failure)),
-    }
-}
-
-/// Whose move it is, where no list belongs to it.
-fn advice(failure: &FailureReport) -> String {
-    match failure.advice {
-        Advice::CallAnExistingTool => "Call one of the tools you were given.".to_owned(),
-        Advice::CorrectTheArguments => PLAIN_CORRECTION.to_owned(),
-        Advice::GoOnWithout => "Use another tool or go on without it.".to_owned(),
-        Advice::SendLess => "Send the whole call again, with shorter arguments.".to_owned(),
-        Advice::LookFirst => {
-            "Check the name, or find out what exists, before calling it again.".to_owned()
+    let sentence = match failure.advice {
+        Advice::CallAnExistingTool => return push_callable(text, &failure.detail),
+        Advice::CorrectTheArguments => return push_correction(text, &failure.detail),
+        Advice::RepeatAfter(wait) => {
+            return push(text, &["Wait ", &span(wait), " before calling it again."]);
         }
-        Advice::DoThatFirst => "Do that first, then call it again.".to_owned(),
+        Advice::TellAPerson => return tell_a_person(text, failure),
+        Advice::GoOnWithout => "Use another tool or go on without it.",
+        Advice::SendLess => "Send the whole call again, with shorter arguments.",
+        Advice::LookFirst => "Check the name, or find out what exists, before calling it again.",
+        Advice::DoThatFirst => "Do that first, then call it again.",
         Advice::Decide if failure.kind == FailureKind::Conflict => {
-            "Look at what is there now and decide; the same call will fail again.".to_owned()
+            "Look at what is there now and decide; the same call will fail again."
         }
-        Advice::Decide => "Change the call or use another tool.".to_owned(),
-        Advice::VerifyFirst => "Check its result before calling it again.".to_owned(),
-        Advice::Repeat => "Call it again later, or use another tool.".to_owned(),
-        Advice::RepeatAfter(wait) => format!("Wait {} before calling it again.", span(wait)),
-        Advice::RepeatOnce => "Call it once more; if it fails again, use another tool.".to_owned(),
-        Advice::DoNotRepeat => do_not_repeat(failure).to_owned(),
-        Advice::TellAPerson => tell_a_person(failure),
-    }
+        Advice::Decide => "Change the call or use another tool.",
+        Advice::VerifyFirst => "Check its result before calling it again.",
+        Advice::Repeat => "Call it again later, or use another tool.",
+        Advice::RepeatOnce => "Call it once more; if it fails again, use another tool.",
+        Advice::DoNotRepeat => do_not_repeat(failure),
+    };
+    text.push_str(sentence);
 }
 
 fn do_not_repeat(failure: &FailureReport) -> &'static str {
@@ -187,18 +182,18 @@ fn do_not_repeat(failure: &FailureReport) -> &'static str {
     }
 }
 
-fn tell_a_person(failure: &FailureReport) -> String {
+fn tell_a_person(text: &mut String, failure: &FailureReport) {
     match (failure.kind, &failure.detail) {
         (FailureKind::Authentication, Detail::Credential(name)) => {
-            format!("Stop, and tell the user to check `{name}`.")
+            push(text, &["Stop, and tell the user to check `", name, "`."]);
         }
         (FailureKind::Authentication, _) => {
-            "Stop, and tell the user to check its credentials.".to_owned()
+            text.push_str("Stop, and tell the user to check its credentials.");
         }
         (FailureKind::QuotaExceeded, _) => {
-            "Stop, and tell the user that a limit must be raised.".to_owned()
+            text.push_str("Stop, and tell the user that a limit must be raised.");
         }
-        _ => "Stop, and tell the user.".to_owned(),
+        _ => text.push_str("Stop, and tell the user."),
     }
 }
 

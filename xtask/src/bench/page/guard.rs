@@ -95,6 +95,5 @@ fn start(page: &mut Page, start: &Value) {
     }
     row("the program", &start["size_mib"], "MiB");
     row("idle before a server, resident", &start["idle_rss_mib"], "MiB");
-    row("the library from nothing, on 2 cores", &start["compile_s"], "s");
     page.table(&["what", "measured"], &rows);
 }

@@ -24,11 +24,19 @@ pub(super) struct Letters {
 impl Letters {
     /// Nothing where there are more letters than fit: some become several in lower case.
     pub(super) fn of(name: &str) -> Option<Self> {
+        if name.is_ascii() {
+            Self::read(name.bytes().map(char::from))
+        } else {
+            Self::read(name.chars())
+        }
+    }
+
+    fn read(name: impl Iterator<Item = char>) -> Option<Self> {
         let mut letters =
             Self { codes: [0; READ], count: 0, begins: 0, signature: 0, has_others: false };
         let mut begins = true;
         let mut before = ' ';
-        for c in name.chars().take(READ) {
+        for c in name.take(READ) {
             // `github__search`, `files.read`, `a/b`, `a:b`.
             begins |= matches!(c, '.' | '/' | ':') || c == '_' && before == '_';
             before = c;

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::push;
 use crate::{Correction, Detail, Problem};
 
 /// The most bytes that a list of problems takes.
@@ -12,23 +13,16 @@ const PROBLEMS: usize = 1_200;
 const CORRECTION: usize = 600;
 
 /// What is said where there is none.
-pub(super) const PLAIN_CORRECTION: &str = "Correct the arguments and call it again.";
+const PLAIN_CORRECTION: &str = "Correct the arguments and call it again.";
 
-/// How many bytes most answers take.
-const ROOM: usize = 512;
-
-pub(super) fn unknown(tool: &str, detail: &Detail) -> String {
-    let mut text = String::with_capacity(ROOM);
-    for part in ["`", tool, "` is not a tool."] {
-        text.push_str(part);
-    }
+pub(super) fn push_unknown(text: &mut String, tool: &str, detail: &Detail) {
+    push(text, &["`", tool, "` is not a tool."]);
     if let Detail::Names { nearest, .. } = detail
         && !nearest.is_empty()
     {
         text.push_str(" Nearest: ");
-        push_names(&mut text, nearest);
+        push_names(text, nearest);
     }
-    text
 }
 
 pub(super) fn push_callable(text: &mut String, detail: &Detail) {
@@ -45,28 +39,23 @@ pub(super) fn push_callable(text: &mut String, detail: &Detail) {
     }
 }
 
-pub(super) fn arguments(tool: &str, detail: &Detail) -> String {
-    let Detail::Arguments { problems, .. } = detail else {
-        return format!("`{tool}` did not accept its arguments.");
+pub(super) fn push_arguments(text: &mut String, tool: &str, detail: &Detail) {
+    push(text, &["`", tool, "` did not accept its arguments"]);
+    let problems = match detail {
+        Detail::Arguments { problems, .. } if !problems.is_empty() => problems,
+        _ => return text.push('.'),
     };
-    if problems.is_empty() {
-        return format!("`{tool}` did not accept its arguments.");
-    }
-    let mut text = String::with_capacity(2 * ROOM);
-    for part in ["`", tool, "` did not accept its arguments:"] {
-        text.push_str(part);
-    }
+    text.push(':');
     for (told, problem) in problems.iter().enumerate() {
         let before = text.len();
         text.push_str(BULLET);
-        push_line(&mut text, problem);
+        push_line(text, problem);
         if text.len() - BULLET.len() > PROBLEMS {
             text.truncate(before);
             let _ = write!(text, "\n- and {} more", problems.len() - told);
             break;
         }
     }
-    text
 }
 
 /// What stands before each line of a list.
@@ -80,7 +69,7 @@ pub(super) fn line(problem: &Problem) -> String {
 }
 
 fn push_line(to: &mut String, problem: &Problem) {
-    let mut say = |parts: &[&str]| parts.iter().for_each(|part| to.push_str(part));
+    let mut say = |parts: &[&str]| push(to, parts);
     let Problem { path, expected, remark, got, nearest } = problem;
     match path.as_str() {
         "" => say(&["the arguments"]),
@@ -101,17 +90,13 @@ pub(super) fn push_correction(text: &mut String, detail: &Detail) {
     {
         let call = serde_json::to_string(arguments).unwrap_or_default();
         if made_up.is_empty() {
-            for part in ["Call it again like this: `", &call, "`."] {
-                text.push_str(part);
-            }
+            push(text, &["Call it again like this: `", &call, "`."]);
             if call.len() <= CORRECTION {
                 return;
             }
         } else {
             let made_up_there = "`. Made up, put the real values there: ";
-            for part in ["Call it again in this shape: `", &call, made_up_there] {
-                text.push_str(part);
-            }
+            push(text, &["Call it again in this shape: `", &call, made_up_there]);
             push_names(text, made_up);
             if text.len() - before <= CORRECTION {
                 return;
