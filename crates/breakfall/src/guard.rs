@@ -71,7 +71,7 @@ impl Guard {
     pub async fn handle(&self, call: Call) -> Reply {
         let (raw, policy, mut record) = self.open(call);
         let outcome = panics::ours(pin!(self.run(raw, policy, &mut record))).await;
-        self.answer(outcome, policy, record)
+        self.answer(outcome, policy, &mut record)
     }
 
     fn open(&self, mut call: Call) -> (Tamed, &Policy, OpenRecord<'_>) {
@@ -160,7 +160,7 @@ impl Guard {
     }
 
     /// The one exit: remember, redact, speak, close.
-    fn answer(&self, outcome: Outcome, policy: &Policy, record: OpenRecord<'_>) -> Reply {
+    fn answer(&self, outcome: Outcome, policy: &Policy, record: &mut OpenRecord<'_>) -> Reply {
         let terms = self.terms(&record.call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = RunTerms {
@@ -232,8 +232,8 @@ impl Guard {
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
     pub fn refuse(&self, call: Call, failure: Failure) -> Reply {
-        let (_, policy, record) = self.open(call);
-        self.answer(Err(failure), policy, record)
+        let (_, policy, mut record) = self.open(call);
+        self.answer(Err(failure), policy, &mut record)
     }
 
     /// Attempts that did not stop when their time was up: how many still run, and how many came to

@@ -108,7 +108,7 @@ pub(crate) struct OpenRecord<'a> {
 
 impl OpenRecord<'_> {
     /// Writes what came of the call and gives its reply the call's id.
-    pub(crate) fn close(mut self, spoken: Spoken) -> Reply {
+    pub(crate) fn close(&mut self, spoken: Spoken) -> Reply {
         self.open = false;
         let attempts = self.trail.attempts;
         log::ends(&self.call, &spoken.report, &self.trail);
@@ -131,7 +131,7 @@ impl OpenRecord<'_> {
     }
 
     /// Leaves the record of a call that nobody is told of, as one that is dropped does.
-    pub(crate) fn leave(mut self, spoken: Spoken) -> Reply {
+    pub(crate) fn leave(&mut self, spoken: Spoken) -> Reply {
         let attempts = self.trail.attempts;
         self.abandon();
         let id = std::mem::take(&mut self.call.id);

@@ -136,10 +136,21 @@ impl Keywords {
     #[inline(never)]
     fn run(&self, mut state: u32, bytes: &[u8]) -> (u32, usize) {
         let (next, classes, ends) = (self.next.as_slice(), &self.classes, self.ends);
-        for (at, byte) in bytes.iter().enumerate() {
-            state = next[(state + u32::from(classes[usize::from(*byte)])) as usize];
+        let step =
+            |state: u32, byte: u8| next[(state + u32::from(classes[usize::from(byte)])) as usize];
+        let (chunks, rest) = bytes.as_chunks::<8>();
+        for (nth, chunk) in chunks.iter().enumerate() {
+            for (at, byte) in chunk.iter().enumerate() {
+                state = step(state, *byte);
+                if state >= ends {
+                    return (state, 8 * nth + at + 1);
+                }
+            }
+        }
+        for (at, byte) in rest.iter().enumerate() {
+            state = step(state, *byte);
             if state >= ends {
-                return (state, at + 1);
+                return (state, bytes.len() - rest.len() + at + 1);
             }
         }
         (state, bytes.len())

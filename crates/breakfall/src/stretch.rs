@@ -26,14 +26,7 @@ pub(crate) fn all(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
 
 /// Where two bytes first stand beside each other.
 pub(crate) fn first_pair(bytes: &[u8], [one, other]: [u8; 2]) -> Option<usize> {
-    let mut at = 0;
-    while let Some(behind) = first(&bytes[at..], |byte| byte == one) {
-        if bytes.get(at + behind + 1) == Some(&other) {
-            return Some(at + behind);
-        }
-        at += behind + 1;
-    }
-    None
+    memchr::memchr_iter(one, bytes).find(|at| bytes.get(at + 1) == Some(&other))
 }
 
 #[cfg(test)]

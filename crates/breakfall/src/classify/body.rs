@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::pattern::{Marked, Pattern};
 use crate::check::mend_value;
-use crate::stretch;
 
 /// What a body says.
 #[derive(Debug, Default)]
@@ -61,9 +60,7 @@ impl Body {
         }
         let mut from = 0;
         for nth in 0..STARTS {
-            #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
-            let opens = |byte: u8| (byte == b'{') | (byte == b'[');
-            let start = from + stretch::first(&text.as_bytes()[from..], opens)?;
+            let start = from + memchr::memchr2(b'{', b'[', &text.as_bytes()[from..])?;
             let mut found = Self { start, ..Self::default() };
             let value = if nth == 0 { read(text[start..].trim()) } else { strict(&text[start..]) };
             if let Some(value) = value {

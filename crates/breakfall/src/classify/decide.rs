@@ -139,7 +139,7 @@ fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
 
 /// By codes, names and words, in order of trust.
 fn by_text(material: &Material, coded: Codes) -> Verdict {
-    let Material { evidence, segment, marked, said, .. } = *material;
+    let Material { evidence, segment, marked, said, quotes, .. } = *material;
     let phrase = material.phrase();
     let named = evidence
         .type_name
@@ -181,8 +181,8 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
             let code = evidence.exit_code?;
             codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
         })
-        .map(|verdict| outspoken(verdict, said, evidence.type_name))
-        .or_else(|| words::guess(said, evidence.type_name).map(Verdict::guessed))
+        .map(|verdict| outspoken(verdict, material))
+        .or_else(|| words::guess(said, quotes, evidence.type_name).map(Verdict::guessed))
         .unwrap_or_else(|| Verdict {
             words: None,
             ..Verdict::new(FailureKind::Execution, "default", "")
@@ -192,11 +192,11 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
 
 /// The vaguest phrases stand in errors of every kind: where the other words of the text speak
 /// clearly for another one, they are believed.
-fn outspoken(verdict: Verdict, said: &str, type_name: Option<&str>) -> Verdict {
+fn outspoken(verdict: Verdict, material: &Material) -> Verdict {
     let Some((_, sure)) = VAGUE.iter().find(|(rule, _)| *rule == verdict.rule) else {
         return verdict;
     };
-    match words::guess(said, type_name) {
+    match words::guess(material.said, material.quotes, material.evidence.type_name) {
         // What stops a run is believed later.
         Some(guess)
             if guess.kind != verdict.kind

@@ -1,14 +1,5 @@
 //! Words as numbers: tables that are asked for every word of a text hold no strings.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// A set of words.
-pub(super) type Keys = HashSet<u64, BuildHasherDefault<Same>>;
-
-/// What is known of words.
-pub(super) type ByKey<T> = HashMap<u64, T, BuildHasherDefault<Same>>;
-
 pub(super) const PRIME: u64 = 0x0100_0000_01b3;
 
 /// FNV-1a of a place and a word in lower case.
@@ -22,22 +13,27 @@ pub(super) fn pair(one: u64, other: u64) -> u64 {
     (one.rotate_left(29) ^ other).wrapping_mul(PRIME)
 }
 
-/// Keys are hashes already.
-#[derive(Default)]
-pub(super) struct Same(u64);
+/// Eight letters in lower case.
+pub(super) fn lower(letters: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let low = letters & (0x7f * EACH);
+    // The highest bit of a byte tells whether it is at least `A`, and beyond `Z`.
+    let at_least = low + (0x80 - 0x41) * EACH;
+    let beyond = low + (0x7f - 0x5a) * EACH;
+    let upper = (at_least ^ beyond) & !letters & (0x80 * EACH);
+    letters | upper >> 2
+}
 
-impl Hasher for Same {
-    fn finish(&self) -> u64 {
-        self.0
-    }
+#[cfg(test)]
+mod tests {
+    use super::lower;
 
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+    #[test]
+    fn letters_are_lower_case_as_one_by_one() {
+        for byte in 0..=u8::MAX {
+            let letters = [byte, b'Q', b'z', b'@', b'[', 0x80, 0xff, byte];
+            let slowly = u64::from_le_bytes(letters.map(|letter| letter.to_ascii_lowercase()));
+            assert_eq!(lower(u64::from_le_bytes(letters)), slowly);
         }
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
     }
 }

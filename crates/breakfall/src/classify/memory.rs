@@ -1,9 +1,11 @@
 //! What was read last: a tool that fails again mostly says the same, and then it is not read again.
-//! Kept for each thread, by a keyed hash: no text stays here, and nobody can make two texts that
-//! are taken for one another.
+//! Kept for each thread, by two hashes with keys of its own: no text stays here. Two texts are taken
+//! for one another where both hashes are the same, which nobody can see from outside.
 
 use std::cell::RefCell;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::quality::RandomState;
 
 use super::read::{Evidence, Reading};
 use super::segment;
@@ -17,13 +19,13 @@ const LONGEST: usize = 1 << 10;
 type Key = [u64; 2];
 
 struct Memory {
-    secret: Key,
+    keys: [RandomState; 2],
     read: Vec<Option<(Key, Reading)>>,
 }
 
 thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::new(Memory {
-        secret: [RandomState::new().hash_one(0), RandomState::new().hash_one(1)],
+        keys: [RandomState::default(), RandomState::default()],
         read: vec![None; KEPT],
     });
 }
@@ -39,7 +41,7 @@ pub(super) fn recall<T>(
     // A thread that ends has no memory.
     let told = MEMORY.try_with(|memory| {
         let mut memory = memory.try_borrow_mut().ok()?;
-        let key = key(memory.secret, reader, evidence);
+        let key = memory.keys.each_ref().map(|keyed| hash(keyed, reader, evidence));
         let slot = memory.read.get_mut(usize::try_from(key[0] % KEPT as u64).ok()?)?;
         if let Some((_, reading)) = slot.as_ref().filter(|(known, _)| *known == key) {
             return Some(tell(reading));
@@ -55,58 +57,13 @@ pub(super) fn recall<T>(
     told.ok().flatten().unwrap_or_else(|| tell(&read()))
 }
 
-/// The key of what is read of some evidence.
-fn key(secret: Key, reader: u64, evidence: &Evidence) -> Key {
+/// The hash of all that is read of some evidence.
+fn hash(keyed: &RandomState, reader: u64, evidence: &Evidence) -> u64 {
     let Evidence { text, type_name, http_status, exit_code, json_rpc_code } = evidence;
-    let mut hash = Hash { secret, state: [secret[1], secret[0]] };
-    let number = |number: Option<i64>| number.map_or([0, 1], |number| [number.cast_unsigned(), 2]);
-    hash.add([reader, http_status.map_or(0, |status| 1 + u64::from(status))]);
-    hash.add(number(*exit_code));
-    hash.add(number(*json_rpc_code));
-    let (head, tail) = segment::ends(text);
-    for part in [Some(head), tail, *type_name] {
-        hash.add([part.map_or(0, |part| 1 + part.len() as u64), 3]);
-        hash.all(part.unwrap_or_default().as_bytes());
-    }
-    hash.state
-}
-
-/// Two products of all that was added and a secret.
-struct Hash {
-    secret: Key,
-    state: Key,
-}
-
-impl Hash {
-    fn add(&mut self, [one, other]: [u64; 2]) {
-        let fold = |a: u64, b: u64| {
-            let product = u128::from(a) * u128::from(b);
-            #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-            let folded = product as u64 ^ (product >> 64) as u64;
-            folded
-        };
-        let [first, second] = self.state;
-        self.state = [
-            fold(first ^ one, self.secret[0] ^ other).wrapping_add(second),
-            fold(second ^ other, self.secret[1] ^ one.rotate_left(32)),
-        ];
-    }
-
-    fn all(&mut self, bytes: &[u8]) {
-        let (pairs, rest) = bytes.as_chunks::<16>();
-        for pair in pairs {
-            self.pair(pair);
-        }
-        let mut last = [0; 16];
-        last[..rest.len()].copy_from_slice(rest);
-        self.pair(&last);
-    }
-
-    fn pair(&mut self, bytes: &[u8; 16]) {
-        let both = u128::from_le_bytes(*bytes);
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-        self.add([both as u64, (both >> 64) as u64]);
-    }
+    let mut hasher = keyed.build_hasher();
+    (reader, http_status, exit_code, json_rpc_code).hash(&mut hasher);
+    (segment::ends(text), type_name).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

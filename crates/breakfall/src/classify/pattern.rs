@@ -14,7 +14,8 @@ use crate::keywords::Keywords;
 static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let listed = [body::PATTERNS, reports::PATTERNS, signals::PATTERNS, wait::PATTERNS];
     let patterns = listed.into_iter().flatten().copied().chain(resource::patterns());
-    let mut hints: Vec<&str> = patterns.flat_map(|pattern| pattern.hints).copied().collect();
+    let hints = patterns.flat_map(|pattern| pattern.hints.iter().chain(pattern.also));
+    let mut hints: Vec<&str> = hints.copied().collect();
     hints.extend(segment::LITERALS.iter().map(|literal| literal.words));
     hints.sort_unstable();
     hints.dedup();
@@ -25,7 +26,7 @@ static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 static SCAN: LazyLock<Keywords> = LazyLock::new(|| Keywords::new(HINTS.iter().copied(), false));
 
 /// How many words of marks there are: one bit for each hint.
-const MARKS: usize = 5;
+pub(super) const MARKS: usize = 6;
 
 type Marks = [u64; MARKS];
 
@@ -38,9 +39,17 @@ pub(super) struct Marked<'t> {
 
 impl<'t> Marked<'t> {
     pub(super) fn new(text: &'t str) -> Self {
+        // The last bit stands for nothing, and is always set.
         let mut marks = [0; MARKS];
+        marks[MARKS - 1] = 1 << 63;
         SCAN.each(text, |hint, _, _| marks[hint / 64 % MARKS] |= 1 << (hint % 64));
         Self { text, marks }
+    }
+
+    /// The hints that stand in it, by their place in the list.
+    pub(super) fn each(&self) -> impl Iterator<Item = usize> {
+        let words = self.marks.iter().enumerate();
+        words.flat_map(|(nth, word)| bits(u128::from(*word)).map(move |bit| 64 * nth + bit))
     }
 
     /// A part of the text: what stands in it stands in the whole, so that no pattern is missed.
@@ -55,13 +64,24 @@ pub(super) struct Pattern {
     /// One of these stands in every text that it matches: looked for first, because that is
     /// cheap and most texts hold none. Empty where there is no such word.
     hints: &'static [&'static str],
-    mask: OnceLock<Marks>,
+    /// And one of these, where there are any.
+    also: &'static [&'static str],
+    masks: OnceLock<[Marks; 2]>,
     regex: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
     pub(super) const fn new(hints: &'static [&'static str], source: &'static str) -> Self {
-        Self { source, hints, mask: OnceLock::new(), regex: OnceLock::new() }
+        Self::both(hints, &[], source)
+    }
+
+    /// The same, where one of others stands in every text that it matches, too.
+    pub(super) const fn both(
+        hints: &'static [&'static str],
+        also: &'static [&'static str],
+        source: &'static str,
+    ) -> Self {
+        Self { source, hints, also, masks: OnceLock::new(), regex: OnceLock::new() }
     }
 
     /// The first group of the first match, or the whole match where there is no group.
@@ -99,22 +119,38 @@ impl Pattern {
         first_group(&captures).map(|(group, whole)| (group, whole.end))
     }
 
-    fn may_match(&self, text: &Marked) -> bool {
-        let mask = self.mask.get_or_init(|| {
-            let mut mask = [0; MARKS];
-            for hint in self.hints {
-                match HINTS.binary_search(hint) {
-                    Ok(index) => mask[index / 64] |= 1 << (index % 64),
-                    // Not listed: it is looked for each time, which costs more and changes nothing.
-                    Err(_) => return [u64::MAX; MARKS],
-                }
-            }
-            mask
-        });
-        self.hints.is_empty()
-            || *mask == [u64::MAX; MARKS]
-            || mask.iter().zip(&text.marks).any(|(mask, marks)| mask & marks != 0)
+    /// Its hints, by their place in the list; none where one of them is not there.
+    pub(super) fn hints(&self) -> Option<Vec<usize>> {
+        self.hints.iter().map(|hint| HINTS.binary_search(hint).ok()).collect()
     }
+
+    /// Whether words stand in a text that stand in every text that it matches.
+    pub(super) fn may_match(&self, text: &Marked) -> bool {
+        let masks = self.masks.get_or_init(|| [mask(self.hints), mask(self.also)]);
+        masks.iter().all(|mask| mask.iter().zip(&text.marks).any(|(mask, marks)| mask & marks != 0))
+    }
+}
+
+/// Which bits are set.
+pub(super) fn bits(mut of: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = of.trailing_zeros() as usize;
+        of &= of.wrapping_sub(1);
+        (next < 128).then_some(next)
+    })
+}
+
+/// A bit for each of some hints. Where there are none, or one is not listed, all of them: then the
+/// pattern is looked for each time, which costs more and changes nothing.
+fn mask(hints: &[&str]) -> Marks {
+    let mut mask = [0; MARKS];
+    for hint in hints {
+        match HINTS.binary_search(hint) {
+            Ok(index) => mask[index / 64] |= 1 << (index % 64),
+            Err(_) => return [u64::MAX; MARKS],
+        }
+    }
+    if hints.is_empty() { [u64::MAX; MARKS] } else { mask }
 }
 
 /// Words that are looked for as they are.
@@ -168,7 +204,8 @@ mod tests {
             (include_str!("resource/forms.rs"), resource::patterns().count()),
         ];
         for (source, listed) in listed {
-            assert_eq!(source.matches("Pattern::new(").count(), listed);
+            let made = |by: &str| source.matches(by).count();
+            assert_eq!(made("Pattern::new(") + made("Pattern::both("), listed);
         }
         let source = include_str!("segment.rs");
         assert_eq!(source.matches("Literal::new(").count(), segment::LITERALS.len());

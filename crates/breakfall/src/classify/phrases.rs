@@ -140,18 +140,22 @@ impl Phrases {
     /// that end in the same place, the longest first.
     pub(super) fn spoken(&self, text: &str) -> Spoken {
         let mut spoken: Vec<(usize, usize, usize, Range<usize>)> = Vec::with_capacity(16);
-        self.beginnings.each(text, |same, at| {
+        self.beginnings.each(text, |all, at| {
             if !stands_alone(text, at.start, at.end) || is_condition(text, at.end) {
                 return;
             }
-            for (_, nth) in same {
-                let phrase = &self.all[*nth];
+            let mut clause = None;
+            for &nth in all {
+                let phrase = &self.all[nth];
                 let end = match &phrase.then {
                     None => Some(at.end),
-                    Some(then) => self.follows(text, at.end, then),
+                    Some(then) => {
+                        let clause = clause.get_or_insert_with(|| self.clause(text, at.end));
+                        follows(clause, then).map(|end| at.end + end)
+                    }
                 };
                 if let Some(end) = end {
-                    spoken.push((at.end, *nth, phrase.rule, at.start..end));
+                    spoken.push((at.end, nth, phrase.rule, at.start..end));
                 }
             }
         });
@@ -159,26 +163,27 @@ impl Phrases {
         Spoken(spoken.into_iter().take(SPOKEN).map(|(_, _, rule, words)| (rule, words)).collect())
     }
 
-    /// Where an ending ends, when it stands near enough on the same line.
-    fn follows(&self, text: &str, from: usize, then: &str) -> Option<usize> {
+    /// What stands behind the beginning of a phrase: as far as its end may stand and begin.
+    fn clause<'t>(&self, text: &'t str, from: usize) -> (&'t [u8], usize) {
         let near = &text.as_bytes()[from..text.len().min(from + GAP)];
-        let Some(first) = then.as_bytes().first() else { return Some(from) };
-        let (lower, upper) = (*first, first.to_ascii_uppercase());
-        let last = near.len().checked_sub(then.len())?;
-        let mut start = 0;
-        loop {
-            #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
-            let may = |byte: u8| (byte == lower) | (byte == upper);
-            start += stretch::first(near.get(start..=last)?, may)?;
-            if near[start..start + then.len()].eq_ignore_ascii_case(then.as_bytes()) {
-                break;
-            }
-            start += 1;
+        let line = memchr::memchr(b'\n', near).unwrap_or(near.len());
+        let colon = if self.one_clause { stretch::first_pair(&near[..line], *b": ") } else { None };
+        (near, colon.map_or(line, |at| at + 1))
+    }
+}
+
+/// Where an ending ends, when it begins in a clause.
+fn follows((near, until): &(&[u8], usize), then: &str) -> Option<usize> {
+    let Some((first, rest)) = then.as_bytes().split_first() else { return Some(0) };
+    let last = near.len().checked_sub(then.len())?.min(*until);
+    let (lower, upper) = (*first, first.to_ascii_uppercase());
+    let mut start = 0;
+    loop {
+        start += memchr::memchr2(lower, upper, near.get(start..=last)?)?;
+        if near[start + 1..start + then.len()].eq_ignore_ascii_case(rest) {
+            return Some(start + then.len());
         }
-        let gap = &near[..start];
-        let crosses =
-            gap.contains(&b'\n') || self.one_clause && gap.windows(2).any(|two| two == b": ");
-        (!crosses).then_some(from + start + then.len())
+        start += 1;
     }
 }
 

@@ -81,24 +81,30 @@ fn opening(text: &str, mut at: usize) -> Option<(usize, char)> {
 
 fn closing(text: &str, from: usize, mark: char) -> Option<usize> {
     let until = text.floor_char_boundary((from + LONGEST).min(text.len()));
-    let line = text[from..until].split('\n').next().unwrap_or_default();
-    let ends: &[char] = match mark {
-        '‘' => &['’'],
-        '“' => &['”'],
-        '„' => &['“', '”'],
-        '«' => &['»'],
-        '「' => &['」'],
-        '[' => &[']'],
-        '<' => &['>'],
+    let inside = &text.as_bytes()[from..until];
+    let line = &text[from..from + memchr::memchr(b'\n', inside).unwrap_or(inside.len())];
+    let (one, other): (char, char) = match mark {
+        '‘' => ('’', '’'),
+        '“' => ('”', '”'),
+        '„' => ('“', '”'),
+        '«' => ('»', '»'),
+        '「' => ('」', '」'),
+        '[' => (']', ']'),
+        '<' => ('>', '>'),
         // `make' quotes so, and so does sed.
-        '`' => &['`', '\''],
-        '"' => &['"'],
-        _ => &['\''],
+        '`' => ('`', '\''),
+        '"' => ('"', '"'),
+        _ => ('\'', '\''),
     };
-    line.char_indices().find_map(|(at, c)| {
-        let behind = line[at + c.len_utf8()..].chars().next();
-        let closes =
-            ends.contains(&c) && (c != '\'' || !behind.is_some_and(|c| c.is_ascii_alphanumeric()));
-        closes.then_some(from + at)
-    })
+    let closes = |at: usize| {
+        let behind = line.as_bytes().get(at + 1);
+        !line[at..].starts_with('\'') || !behind.is_some_and(u8::is_ascii_alphanumeric)
+    };
+    if let (Ok(one), Ok(other)) = (u8::try_from(one), u8::try_from(other))
+        && one.is_ascii()
+    {
+        let mut ends = memchr::memchr2_iter(one, other, line.as_bytes());
+        return ends.find(|at| closes(*at)).map(|at| from + at);
+    }
+    line.find([one, other]).map(|at| from + at)
 }

@@ -99,7 +99,7 @@ impl Reader {
     #[doc(hidden)]
     pub fn words(evidence: &Evidence) -> Vec<String> {
         Self::taken_apart(evidence, |material, _| {
-            Words::of(material.said, evidence.type_name).spelled()
+            Words::of(material.said, material.quotes, evidence.type_name).spelled()
         })
     }
 

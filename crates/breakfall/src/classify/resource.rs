@@ -3,8 +3,12 @@
 
 mod candidates;
 mod forms;
+mod letters;
 mod names;
+mod parts;
+mod scene;
 mod signs;
+mod vocabulary;
 mod weights;
 
 use std::ops::Range;
@@ -32,8 +36,8 @@ pub(super) struct About<'t> {
     pub(super) status: Option<u16>,
     /// Where it speaks of the kind.
     places: Vec<Range<usize>>,
-    /// What stands around the decisive part, and where that speaks of the kind.
-    around: Vec<(&'t str, Vec<Range<usize>>)>,
+    /// What stands around the decisive part.
+    around: Vec<&'t str>,
 }
 
 impl<'t> About<'t> {
@@ -62,7 +66,7 @@ impl<'t> About<'t> {
     pub(super) fn with_around(mut self, text: &'t str) -> Self {
         let text = &text[text.ceil_char_boundary(text.len().saturating_sub(AROUND))..];
         if !text.trim().is_empty() {
-            self.around.push((text, speaks(self.kind, text, &BUILT_IN.spoken(text))));
+            self.around.push(text);
         }
         self
     }

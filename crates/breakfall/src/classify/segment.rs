@@ -39,14 +39,14 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
 /// Without warnings, notices and hints, where other lines say that they are errors: a program
 /// that goes on to fail has not failed of what it warned of.
 fn without_asides(text: &str) -> Option<String> {
-    let said = text.lines().take(LINES).map(Level::of);
     let (mut aside, mut error) = (false, false);
-    for level in said {
+    for line in lines(text).take(LINES) {
+        let level = Level::of(line);
         aside |= level == Level::Aside;
         error |= level == Level::Error;
     }
     (aside && error).then(|| {
-        let kept = text.lines().filter(|line| Level::of(line) != Level::Aside);
+        let kept = lines(text).filter(|line| Level::of(line) != Level::Aside);
         kept.collect::<Vec<_>>().join("\n")
     })
 }
@@ -62,22 +62,34 @@ enum Level {
 impl Level {
     /// By a word that opens the line, after a program's name, a time or a bracket at most.
     fn of(line: &str) -> Self {
-        let words = line.trim_start().split([' ', '\t']).filter(|word| !word.is_empty()).take(4);
-        for word in words {
-            let bare = word.trim_matches(|c: char| !c.is_ascii_alphabetic());
-            let marked = word.ends_with([':', ']']) || bare.bytes().all(|b| b.is_ascii_uppercase());
-            let is = |levels: &[&str]| {
-                marked && levels.iter().any(|level| level.eq_ignore_ascii_case(bare))
+        let bytes = line.trim_start().as_bytes();
+        let words =
+            bytes.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
+        for word in words.take(4) {
+            let letters = |byte: &u8| byte.is_ascii_alphabetic();
+            let start = word.iter().position(letters).unwrap_or(word.len());
+            let end = word.iter().rposition(letters).map_or(start, |last| last + 1);
+            let bare = &word[start..end];
+            let marked = || {
+                matches!(word.last(), Some(b':' | b']')) || bare.iter().all(u8::is_ascii_uppercase)
             };
-            if is(&["error", "fatal", "err", "critical", "emerg"]) {
-                return Self::Error;
+            let is = |levels: &[&str]| {
+                levels.iter().any(|level| level.as_bytes().eq_ignore_ascii_case(bare)) && marked()
+            };
+            match bare.first().map_or(0, u8::to_ascii_lowercase) {
+                b'e' | b'f' | b'c' if is(&["error", "fatal", "err", "critical", "emerg"]) => {
+                    return Self::Error;
+                }
+                b'w' | b'n' | b'i' | b'd' | b'h'
+                    if is(&["warning", "warn", "notice", "info", "debug", "hint", "note"]) =>
+                {
+                    return Self::Aside;
+                }
+                _ => {}
             }
-            if is(&["warning", "warn", "notice", "info", "debug", "hint", "note"]) {
-                return Self::Aside;
-            }
-            let opens = word.ends_with([':', ']', ','])
-                || word.contains(|c: char| c.is_ascii_digit())
-                || bare.len() < 3;
+            let opens = bare.len() < 3
+                || matches!(word.last(), Some(b':' | b']' | b','))
+                || word.iter().any(u8::is_ascii_digit);
             if !opens {
                 break;
             }
@@ -127,12 +139,12 @@ impl<'t> Segment<'t> {
             .first_of(&whole.part(part))
             .map_or(part, |at| before_usage(part, at.saturating_sub(1)));
         let mut names = Vec::new();
-        for line in part.lines().take(40) {
+        for line in lines(part).take(40) {
             leading_names(line, &mut names);
         }
         if part.len() != text.len() {
             // The wrapper's name comes after the cause's.
-            text.lines().take(3).for_each(|line| leading_names(line, &mut names));
+            lines(text).take(3).for_each(|line| leading_names(line, &mut names));
         }
         Self { text: part, names }
     }
@@ -179,6 +191,18 @@ fn caused_by<'t>(whole: &Marked<'t>) -> Option<&'t str> {
     (!cause.trim().is_empty()).then(|| cause.trim_end())
 }
 
+/// The lines of a text, as [`str::lines`] has them.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text).filter(|text| !text.is_empty());
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr::memchr(b'\n', text.as_bytes());
+        rest = end.map(|end| &text[end + 1..]).filter(|rest| !rest.is_empty());
+        let line = end.map_or(text, |end| text[..end].strip_suffix('\r').unwrap_or(&text[..end]));
+        Some(line)
+    })
+}
+
 /// The names before the colons of a line: `psycopg.OperationalError: FATAL: …`.
 fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
     let line = line.trim_start_matches(|c: char| {
@@ -190,18 +214,26 @@ fn leading_names<'t>(line: &'t str, names: &mut Vec<&'t str>) {
         let colon = colon(from);
         let part = colon.map_or(from, |at| &from[..at]);
         rest = colon.map(|at| &from[at + 2..]);
+        #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
+        let opens_none = |byte: u8| !byte.is_ascii_uppercase() & (byte != b'_');
+        if stretch::all(part.as_bytes(), opens_none) {
+            continue;
+        }
         let word = part
-            .split(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"'))
-            .next_back()
-            .unwrap_or(part);
-        let first = part.split(['(', ' ', '<']).next().unwrap_or(part).trim_end_matches(':');
-        for name in [first, word.trim_end_matches(':')] {
+            .rfind(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '>' | '"'))
+            .map_or(part, |at| &part[at + part[at..].chars().next().map_or(0, char::len_utf8)..]);
+        let first = part.find(['(', ' ', '<']).map_or(part, |at| &part[..at]);
+        let (first, word) = (first.trim_end_matches(':'), word.trim_end_matches(':'));
+        for name in [first, word] {
             // What stands behind the last colon may be the name of anything.
             let announces = nth == 0 || rest.is_some();
             let telling = announces && name.len() == part.trim().len() && names::is_telling(name);
             if (telling || names::is_type_name(name)) && !names.contains(&name) && names.len() < 12
             {
                 names.push(name);
+            }
+            if word.len() == first.len() && word == first {
+                break;
             }
         }
     }

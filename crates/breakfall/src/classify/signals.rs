@@ -17,7 +17,21 @@ static GRPC: Pattern = Pattern::new(
     r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)",
 );
 static ERRNO: Pattern = Pattern::new(
-    &["rrno", "os error", "connecting", "rror is "],
+    &[
+        "rrno",
+        "os error",
+        "rror is ",
+        "0 connecting",
+        "1 connecting",
+        "2 connecting",
+        "3 connecting",
+        "4 connecting",
+        "5 connecting",
+        "6 connecting",
+        "7 connecting",
+        "8 connecting",
+        "9 connecting",
+    ],
     r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting|\b[Ee]rror is (\d{1,3})\b)",
 );
 static WINDOWS: Pattern = Pattern::new(
@@ -197,7 +211,24 @@ static STATUS: Pattern = Pattern::new(
 
 /// The HTTP status that a text tells as such: never a bare number.
 pub(super) fn status_in(text: &Marked) -> Option<u16> {
+    if !STATUS.may_match(text) || !may_tell(text.text.as_bytes()) {
+        return None;
+    }
     let status: u16 = STATUS.last(text)?.parse().ok()?;
     // FTP and mail servers have numbers of their own beyond these.
     (matches!(status, 400..=431 | 444 | 451 | 499..=505 | 507..=511 | 520..=529)).then_some(status)
+}
+
+/// Whether three digits stand by themselves that may be a status of a failure.
+fn may_tell(text: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(behind) = text[at..].iter().position(u8::is_ascii_digit) {
+        let start = at + behind;
+        let length = text[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if length == 3 && matches!(text[start], b'4' | b'5') {
+            return true;
+        }
+        at = start + length;
+    }
+    false
 }

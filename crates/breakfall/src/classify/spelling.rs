@@ -37,7 +37,8 @@ pub(super) struct Feature {
 const NAME: u32 = 2;
 
 impl<'t> Words<'t> {
-    pub(super) fn of(text: &'t str, type_name: Option<&'t str>) -> Self {
+    /// The words of a text with its quotations, and of the name of a type.
+    pub(super) fn of(text: &'t str, quotes: &Quotes, type_name: Option<&'t str>) -> Self {
         let (head, tail) = if text.len() > 2 * READ {
             let (head, tail) =
                 (text.floor_char_boundary(READ), text.ceil_char_boundary(text.len() - READ));
@@ -46,7 +47,11 @@ impl<'t> Words<'t> {
             (text, "")
         };
         let name = Cow::Borrowed(type_name.unwrap_or_default());
-        let parts = [unquoted(head), unquoted(tail), name];
+        let parts = if tail.is_empty() {
+            [unquoted(head, quotes), Cow::Borrowed(tail), name]
+        } else {
+            [unquoted(head, &Quotes::of(head)), unquoted(tail, &Quotes::of(tail)), name]
+        };
         let mut said = Vec::with_capacity(64);
         for (part, text) in (0..NAME).zip(&parts) {
             each_word(text, part, &mut said);
@@ -100,14 +105,13 @@ impl<'t> Words<'t> {
 }
 
 /// Without what stands in quotes, unless little else is said.
-fn unquoted(part: &str) -> Cow<'_, str> {
-    let quotes = Quotes::of(part).0;
-    if quotes.is_empty() {
+fn unquoted<'t>(part: &'t str, quotes: &Quotes) -> Cow<'t, str> {
+    if quotes.0.is_empty() {
         return Cow::Borrowed(part);
     }
     let mut plain = String::with_capacity(part.len());
     let mut at = 0;
-    for quote in &quotes {
+    for quote in &quotes.0 {
         plain.push_str(&part[at..quote.start]);
         at = quote.end;
     }
@@ -167,39 +171,44 @@ const EMPTY: u64 = 0xcbf2_9ce4_8422_2325_u64.wrapping_mul(PRIME);
 /// The words of a text in ASCII, in one pass: as [`split`] has them.
 fn plain_words(bytes: &[u8], part: u32, words: &mut Vec<Word>) {
     let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let class = |at: usize| bytes.get(at).map_or(Class::Space, |byte| CLASSES[usize::from(*byte)]);
     // How many words there were before this token, and whether it is a path.
     let (mut before, mut path) = (words.len(), false);
-    let (mut start, mut hash) = (0, EMPTY);
-    let mut last = Class::Space;
-    for (at, &byte) in bytes.iter().chain(b" ").enumerate() {
-        let class = CLASSES[usize::from(byte)];
-        let letter = match class {
-            Class::Lower => true,
-            Class::Upper => !matches!(last, Class::Lower | Class::Digit),
-            Class::Apostrophe => matches!(last, Class::Lower | Class::Upper),
-            _ => false,
-        };
-        if !letter && start < at {
-            words.push(Word { key: hash, part, start: position(start), end: position(at) });
-        }
-        if letter {
-            hash = (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(PRIME);
-        } else {
-            let opens = class == Class::Upper;
-            start = if opens { at } else { at + 1 };
-            hash = if opens { EMPTY ^ u64::from(byte.to_ascii_lowercase()) } else { EMPTY };
-            if opens {
-                hash = hash.wrapping_mul(PRIME);
+    let mut at = 0;
+    while at <= bytes.len() {
+        let mut last = class(at);
+        match last {
+            Class::Lower | Class::Upper => {
+                let (start, mut key) = (at, EMPTY);
+                loop {
+                    // In lower case; an apostrophe stays what it is.
+                    key = (key ^ u64::from(bytes[at] | 0x20)).wrapping_mul(PRIME);
+                    at += 1;
+                    let next = class(at);
+                    let goes_on = match next {
+                        Class::Lower => true,
+                        Class::Upper => last != Class::Lower,
+                        Class::Apostrophe => last != Class::Apostrophe,
+                        _ => false,
+                    };
+                    if !goes_on {
+                        break;
+                    }
+                    last = next;
+                }
+                words.push(Word { key, part, start: position(start), end: position(at) });
+                continue;
             }
-            path |= class == Class::Slash;
-            if class == Class::Space {
+            Class::Space => {
                 if path {
                     words.truncate(before);
                 }
                 (before, path) = (words.len(), false);
             }
+            Class::Slash => path = true,
+            Class::Digit | Class::Apostrophe | Class::Other => {}
         }
-        last = class;
+        at += 1;
     }
 }
 
@@ -244,11 +253,8 @@ mod tests {
 
     #[test]
     fn words_are_taken_without_names_and_numbers() {
-        let found = Words::of(
-            "Can't open 'secret name' in /a/b.c at connectTimeoutMS=30: 错误",
-            Some("FooError"),
-        )
-        .spelled();
+        let text = "Can't open 'secret name' in /a/b.c at connectTimeoutMS=30: 错误";
+        let found = Words::of(text, &Quotes::of(text), Some("FooError")).spelled();
         for word in
             ["can't", "open", "connect", "timeout", "ms", "错误", "type foo", "open in", "error"]
         {
@@ -277,7 +283,7 @@ mod tests {
     fn every_word_has_the_key_of_its_spelling() {
         let text = "Can't connectTimeoutMS=30 e.g. HTTPError it's'x' \u{b}y naïve 错误ab";
         for text in [text, &text.replace(|c: char| !c.is_ascii(), "")] {
-            let words = Words::of(text, Some("FooBar_baz"));
+            let words = Words::of(text, &Quotes::of(text), Some("FooBar_baz"));
             assert!(words.said.len() > 9 && words.named.len() == 3);
             for word in words.said.iter().chain(&words.named) {
                 assert_eq!(word.key, key("", words.text(*word)), "{}", words.text(*word));

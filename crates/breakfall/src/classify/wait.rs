@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::pattern::{Marked, Pattern};
+use crate::stretch;
 
 /// Longer waits are taken for a mistake.
 const LONGEST: f64 = 30.0 * 24.0 * 3600.0;
@@ -11,8 +12,9 @@ static HEADER: Pattern = Pattern::new(
     &["etry", "ETRY"],
     r#"(?i)\bretry[-_ ]?(?:after|delay|in)(?:[-_ ]?(?:seconds|secs?|s))?['"]?\s*[:=]?\s*['"]?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h)\s*)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h)?)\b"#,
 );
-static MILLISECONDS: Pattern = Pattern::new(
+static MILLISECONDS: Pattern = Pattern::both(
     &["ms", "MS", "Ms"],
+    &["fter", "FTER", "efore", "EFORE", "ntil", "NTIL", "sto", "sTo", "STO", "StO"],
     r#"(?i)\b(?:retry[-_]?after[-_]?ms|ms(?:before|until|to)(?:next|reset|retry))['"]?\s*[:=]\s*['"]?(\d+)"#,
 );
 static PROSE: Pattern = Pattern::new(
@@ -28,7 +30,53 @@ pub(super) fn wait(text: &Marked) -> Option<Duration> {
     if let Some(number) = MILLISECONDS.text(text) {
         return sensible(number.parse::<f64>().ok()? / 1000.0);
     }
-    [&HEADER, &PROSE].iter().find_map(|pattern| pattern.text(text)).and_then(span)
+    let asked = HEADER.text(text);
+    asked
+        .or_else(|| {
+            let may = PROSE.may_match(text) && may_ask(text.text.as_bytes());
+            may.then(|| PROSE.text(text)).flatten()
+        })
+        .and_then(span)
+}
+
+/// Whether a number stands behind a word that may ask to wait so long.
+fn may_ask(text: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "again",
+        "available",
+        "retry",
+        "request",
+        "wait",
+        "reset",
+        "resets",
+        "back",
+        "break",
+        "in",
+        "after",
+        "for",
+        "least",
+        "another",
+        "about",
+        "approximately",
+    ];
+    let asks = |before: &[u8]| {
+        let before = before.trim_ascii_end();
+        let letters = before.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let word = &before[before.len() - letters..];
+        WORDS
+            .iter()
+            .any(|known| known.len() == letters && known.as_bytes().eq_ignore_ascii_case(word))
+    };
+    let mut at = 0;
+    while let Some(behind) = stretch::first(&text[at..], |byte| byte.is_ascii_digit()) {
+        at += behind;
+        let begins = |before: u8| before <= b' ' || before.is_ascii_alphabetic();
+        if text[..at].last().is_some_and(|before| begins(*before)) && asks(&text[..at]) {
+            return true;
+        }
+        at += text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    }
+    false
 }
 
 /// `7m12s`, `1h 2m 3s`, `250ms`, `2 minutes`, `20`.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::keys::{key, pair};
+use super::quotes::Quotes;
 use super::spelling::{Feature, Words};
 use crate::{Disposition, FailureKind};
 
@@ -148,9 +149,13 @@ struct Known {
 }
 
 /// The kind that the words of an error speak for, if they speak for any.
-pub(super) fn guess<'t>(text: &'t str, type_name: Option<&'t str>) -> Option<Guess<'t>> {
+pub(super) fn guess<'t>(
+    text: &'t str,
+    quotes: &Quotes,
+    type_name: Option<&'t str>,
+) -> Option<Guess<'t>> {
     let table = &*TABLE;
-    let words = Words::of(text, type_name);
+    let words = Words::of(text, quotes, type_name);
     let mut seen = [0_u64; WORDS / 64];
     let mut known: Vec<Known> = Vec::with_capacity(2 * words.said.len());
     let mut told = 0;
@@ -228,7 +233,7 @@ mod tests {
             type_name in prop::option::of(select(vec!["KeyError", "TimeoutError", "Foo"])),
         ) {
             let text = words.join(" ");
-            let words = Words::of(&text, type_name);
+            let words = Words::of(&text, &Quotes::of(&text), type_name);
             let mut known = Vec::new();
             words.features(|key, feature, _| {
                 known.extend(TABLE.find(key).map(|nth| Known { nth, feature }));

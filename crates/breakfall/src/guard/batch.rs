@@ -58,7 +58,7 @@ impl Guard {
             until(stop, panics::ours(run)).await
         };
         let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
-        self.answer(outcome, policy, record)
+        self.answer(outcome, policy, &mut record)
     }
 
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;

@@ -179,14 +179,6 @@ static HARMLESS_SCAN: LazyLock<Option<AhoCorasick>> =
 static SUSPICIOUS_SCAN: LazyLock<Keywords> =
     LazyLock::new(|| Keywords::new(SUSPICIOUS.iter().copied(), false));
 
-/// The names by the letter that they end with.
-static BY_END: LazyLock<[Vec<&'static str>; 26]> = LazyLock::new(|| {
-    std::array::from_fn(|letter| {
-        let ends = |name: &&&str| name.bytes().last().map(usize::from) == Some(letter + 97);
-        NAMES.iter().filter(ends).copied().collect()
-    })
-});
-
 /// More letters than any of these names has.
 const LONGEST: usize = 32;
 
@@ -203,14 +195,22 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     label(std::str::from_utf8(&folded[start..]).unwrap_or_default()).is_some()
 }
 
+/// The names by their last letter, the longest first.
+static BY_LAST: LazyLock<[Vec<&'static str>; 26]> = LazyLock::new(|| {
+    std::array::from_fn(|nth| {
+        let ends = |name: &&&str| name.bytes().last().is_some_and(|b| usize::from(b - b'a') == nth);
+        let mut names: Vec<&str> = NAMES.iter().filter(ends).copied().collect();
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        names
+    })
+});
+
 /// What a secret under this name is called; nothing where the name alone does not tell.
 pub(super) fn label(name: &str) -> Option<&'static str> {
-    // Most names end with another letter than any of these.
-    let last = name.as_bytes().last().filter(|last| last.is_ascii_lowercase())?;
-    let known = BY_END[usize::from(last - b'a')]
-        .iter()
-        .filter(|known| name.ends_with(**known) && (known.len() > 3 || name == **known));
-    let known = known.max_by_key(|known| known.len()).copied();
+    let last = name.as_bytes().last()?.checked_sub(b'a')?;
+    let names = BY_LAST.get(usize::from(last))?;
+    let ends = |known: &&&str| name.ends_with(**known) && (known.len() > 3 || name == **known);
+    let known = names.iter().find(ends).copied();
     known.filter(|_| !OPEN.iter().any(|open| name.ends_with(open)))
 }
 

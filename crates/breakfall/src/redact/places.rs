@@ -9,6 +9,9 @@ use super::names::{is_harmless, is_suspicious, label};
 /// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
 
+/// How far a name is followed on each side of a mark.
+const AROUND: usize = 64;
+
 /// What may announce a place, whatever its case.
 pub(super) const MARKS: &[&str] = &[
     PRIVATE_KEY,
@@ -73,8 +76,8 @@ struct Name {
 fn name_around(text: &str, at: usize) -> Option<Name> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let bytes = text.as_bytes();
-    let start = bytes[..at].iter().rev().take(64).take_while(|byte| part(byte)).count();
-    let end = at + bytes[at..].iter().take(64).take_while(|byte| part(byte)).count();
+    let start = bytes[..at].iter().rev().take(AROUND).take_while(|byte| part(byte)).count();
+    let end = at + bytes[at..].iter().take(AROUND).take_while(|byte| part(byte)).count();
     // Most words are followed by no sign at all.
     let behind = &bytes[end..bytes.len().min(end + 24)];
     if !behind.iter().any(|byte| matches!(byte, b'=' | b':' | b',' | b'|')) {
@@ -85,17 +88,16 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
         return None;
     }
     let raw = text.get(at - start..end)?;
-    let mut name = String::with_capacity(raw.len());
+    let (mut letters, mut length) = ([0; 2 * AROUND], 0);
     for byte in raw.bytes().filter(u8::is_ascii_alphanumeric) {
-        name.push(char::from(byte.to_ascii_lowercase()));
+        letters[length] = byte.to_ascii_lowercase();
+        length += 1;
     }
-    name.truncate(name.trim_end_matches(|c: char| c.is_ascii_digit()).len());
-    let label = label(&name);
-    if label.is_some() {
-        return Some(Name { folded: name, label, end });
-    }
-    let suspicious = is_suspicious(&name, raw) && !is_harmless(&name);
-    suspicious.then_some(Name { folded: name, label, end })
+    let name = std::str::from_utf8(&letters[..length]).ok()?;
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let label = label(name);
+    let may_hold = label.is_some() || is_suspicious(name, raw) && !is_harmless(name);
+    may_hold.then(|| Name { folded: name.to_owned(), label, end })
 }
 
 /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.

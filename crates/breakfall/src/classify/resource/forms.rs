@@ -4,13 +4,30 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::FailureKind;
-use crate::classify::pattern::{Marked, Pattern};
+use crate::classify::pattern::{MARKS, Marked, Pattern, bits};
 
 /// Where a form tells the resource of a failure.
 pub(super) fn find(kind: FailureKind, text: &Marked) -> Option<Range<usize>> {
-    let mut of_kind = FORMS.iter().filter(|(kinds, _)| kinds.contains(&kind));
-    of_kind.find_map(|(_, pattern)| pattern.find(text))
+    let by_hint = &*BY_HINT;
+    let may_match = text.each().fold(0, |all, hint| all | by_hint[hint]);
+    bits(may_match).find_map(|nth| {
+        let (kinds, pattern) = &FORMS[nth];
+        if kinds.contains(&kind) { pattern.find(text) } else { None }
+    })
 }
+
+/// The forms that each hint announces, a bit each.
+static BY_HINT: LazyLock<[u128; 64 * MARKS]> = LazyLock::new(|| {
+    let mut by_hint = [0; 64 * MARKS];
+    for (nth, (_, pattern)) in FORMS.iter().enumerate().take(128) {
+        match pattern.hints() {
+            Some(hints) => hints.into_iter().for_each(|hint| by_hint[hint] |= 1 << nth),
+            // Looked for each time: the last bit of the marks is always set.
+            None => by_hint[64 * MARKS - 1] |= 1 << nth,
+        }
+    }
+    by_hint
+});
 
 /// Every pattern of this file.
 pub(in crate::classify) fn patterns() -> impl Iterator<Item = &'static Pattern> {
@@ -35,6 +52,11 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
     const MISSING: &[FailureKind] = &[K::NotFound];
     const DENIED: &[FailureKind] = &[K::Permission];
     const OFF: &[FailureKind] = &[K::Unavailable];
+    // What is said of a table, in whatever case it is mostly written.
+    const STATES: &[&str] = &[
+        "oes not", "OES NOT", "oesn't", "OESN'T", "lready", "LREADY", "ot found", "OT FOUND",
+        "ot Found",
+    ];
     vec![
         (CONFLICT, Pattern::new(&["EEXIST"], r"EEXIST[^'\n]*'[^'\n]+' -> '([^'\n]+)'")),
         (DENIED, Pattern::new(&["ccess denied"], r"pull access denied for ([^\s,]+)")),
@@ -83,7 +105,13 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (ANY, Pattern::new(&["(Errno::"], r" - (\S+) \(Errno::")),
         (CONFLICT, Pattern::new(&["listen "], r"\blisten (?:tcp|udp)4?6? (\S+): bind")),
         (DENIED, Pattern::new(&["to database '"], r"to database '([^'\n]+)'")),
-        (HERE, Pattern::new(&["ind"], r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed")),
+        (
+            HERE,
+            Pattern::new(
+                &["ind to ", "ind on ", "ind() to ", "ind() on "],
+                r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed",
+            ),
+        ),
         (MISSING, Pattern::new(&["cannot load such"], r"cannot load such file -- (\S+)")),
         (
             ANY,
@@ -94,7 +122,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (
             HERE,
-            Pattern::new(
+            Pattern::both(
                 &[
                     "table ",
                     "Table ",
@@ -105,6 +133,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                     "tream ",
                     "opic ",
                 ],
+                STATES,
                 r"(?i)\b(?:table|index|database|collection|stream|topic) (\w[\w.]*\w) (?:does not|doesn't|already|not found)",
             ),
         ),
@@ -202,7 +231,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (
             HERE,
-            Pattern::new(
+            Pattern::both(
                 &[
                     "elation ",
                     "table ",
@@ -218,12 +247,17 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                     "ollection ",
                     "olumn ",
                 ],
+                STATES,
                 r#"(?i)\b(?:relation|table|database|role|schema|sequence|view|index|type|collection|column) ["'`]([^"'`\n]+)["'`](?: of relation "[^"]+")? (?:does not exist|doesn't exist|already exists|not found|does not match)"#,
             ),
         ),
         (
             MISSING,
-            Pattern::new(&["o such "], r"(?i)\bno such (?:table|view|index|column): ([\w.]+)"),
+            Pattern::both(
+                &["o such "],
+                &["able: ", "iew: ", "ndex: ", "olumn: ", "ABLE: "],
+                r"(?i)\bno such (?:table|view|index|column): ([\w.]+)",
+            ),
         ),
         (
             CONFLICT,
@@ -352,3 +386,14 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (DENIED, Pattern::new(&["daemon socket"], r"(?i)daemon socket at (\S+?):?(?:\s|$)")),
     ]
 });
+
+#[cfg(test)]
+mod tests {
+    use super::{BY_HINT, FORMS};
+
+    #[test]
+    fn every_form_has_its_bit() {
+        let all = BY_HINT.iter().fold(0, |all, forms| all | forms);
+        assert_eq!(all.count_ones() as usize, FORMS.len());
+    }
+}

@@ -1,8 +1,9 @@
 //! What a name looks like, and a name without what belongs to the sentence around it.
 
-use std::sync::LazyLock;
-
-use crate::classify::keys::{Keys, key};
+use super::letters::{
+    AT, BEYOND, COLON, DIGIT, DOT, HYPHEN, LOWER, ODD, OTHER, PLAIN, SLASH, SPACE, UNDERSCORE,
+    UPPER, sorts,
+};
 
 /// What is so of a name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,40 +27,36 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn of(text: &str) -> Self {
+        Self::made_of(text, sorts(text))
+    }
+
+    /// The shape of a name of which the sorts of letters are known.
+    pub(super) fn made_of(text: &str, sorts: u16) -> Self {
         let bytes = text.as_bytes();
-        let mut lower = false;
-        let mut inner_upper = false;
-        let mut shape = Self { number: !text.is_empty(), ..Self::default() };
-        let mut other = false;
-        for (at, byte) in bytes.iter().enumerate() {
-            shape.number &= byte.is_ascii_digit();
-            match byte {
-                b'a'..=b'z' => lower = true,
-                b'A'..=b'Z' => inner_upper |= at > 0,
-                b'0'..=b'9' => shape.digits = true,
-                b'/' | b'\\' => shape.path = true,
-                b'_' | b'-' => shape.joined = true,
-                b'.' => shape.dotted |= at > 0 && at + 1 < bytes.len(),
-                b'@' => shape.mail |= at > 0,
-                b'(' | b')' | b'{' | b'}' | b'$' | b'<' | b'>' | b'*' | b'|' | b'=' | b'"'
-                | b'\'' | b',' | b';' => shape.odd = true,
-                _ => other = true,
-            }
-        }
-        shape.url = text.contains("://");
-        shape.path &= !shape.url;
-        shape.upper = !lower && bytes.iter().any(u8::is_ascii_uppercase);
-        shape.camel = lower && inner_upper;
-        shape.capital = bytes.first().is_some_and(u8::is_ascii_uppercase) && lower && !inner_upper;
-        let ending = text.rsplit('.').next().unwrap_or_default();
-        shape.file = shape.dotted
-            && (1..=5).contains(&ending.len())
-            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
-            && ending.bytes().any(|b| b.is_ascii_alphabetic());
-        shape.port = text
-            .rsplit_once(':')
-            .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
-        shape.plain = !(other
+        let has = |sort: u16| sorts & sort != 0;
+        let inner = bytes.get(1..).unwrap_or_default();
+        let inner_upper = has(UPPER) && inner.iter().any(u8::is_ascii_uppercase);
+        let within = inner.split_last().map_or(&[][..], |(_, within)| within);
+        let mut shape = Self {
+            url: has(COLON) && has(SLASH) && text.contains("://"),
+            number: sorts == DIGIT,
+            digits: has(DIGIT),
+            joined: has(UNDERSCORE | HYPHEN),
+            dotted: has(DOT) && within.contains(&b'.'),
+            camel: has(LOWER) && inner_upper,
+            capital: has(LOWER) && has(UPPER) && !inner_upper,
+            upper: has(UPPER) && !has(LOWER),
+            mail: has(AT) && inner.contains(&b'@'),
+            odd: has(ODD),
+            ..Self::default()
+        };
+        shape.path = has(SLASH) && !shape.url;
+        shape.file = shape.dotted && is_ending(text);
+        shape.port = has(COLON)
+            && text.rsplit_once(':').is_some_and(|(_, port)| {
+                !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
+            });
+        shape.plain = !(has(OTHER | SPACE | BEYOND | COLON)
             || shape.digits
             || shape.path
             || shape.url
@@ -72,20 +69,21 @@ impl Shape {
     }
 }
 
-static PLAIN: LazyLock<Keys> = LazyLock::new(|| {
-    include_str!("plain.txt").split_whitespace().map(|word| key("", word)).collect()
-});
-
-/// A word that is never what a failure is about, unless it is quoted.
-pub(super) fn is_plain_word(word: &str) -> bool {
-    word.len() < 15 && PLAIN.contains(&key("", word))
+/// Whether what stands behind the last dot is the ending of a file's name.
+fn is_ending(text: &str) -> bool {
+    let behind = text.bytes().rev().take(6).position(|byte| byte == b'.');
+    let ending = behind.map_or(&[][..], |length| &text.as_bytes()[text.len() - length..]);
+    !ending.is_empty()
+        && ending.iter().all(u8::is_ascii_alphanumeric)
+        && ending.iter().any(u8::is_ascii_alphabetic)
 }
 
 /// Without what belongs to the sentence.
 pub(super) fn tidy(found: &str) -> Option<&str> {
-    // Most words have nothing of it.
-    if found.len() <= 256 && found.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
-        return (!found.is_empty()).then_some(found);
+    // Most names have nothing of it but the dot behind them.
+    if sorts(found) & !PLAIN == 0 {
+        let found = if found.len() > 1 { found.trim_end_matches('.') } else { found };
+        return (!found.is_empty() && found.len() <= 256).then_some(found);
     }
     let found =
         found.trim().trim_matches(['"', '`', '<', '>', '‘', '’', '“', '”', '„', '«', '»', ',']);

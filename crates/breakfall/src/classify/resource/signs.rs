@@ -3,7 +3,12 @@
 
 use std::ops::Range;
 
+use super::letters::{
+    BEYOND, COLON, DIGIT, DOT, HYPHEN, MARK, MARK_OR_HYPHEN, QUOTE, QUOTE_OR_SPACE, SLASH, SPACE,
+    UNDERSCORE, UPPER,
+};
 use super::names::Shape;
+use super::scene::{Scene, Spot};
 use crate::classify::names;
 
 /// How far from the decisive words, or from an end of the text, a name may stand.
@@ -96,6 +101,16 @@ impl Signs {
         self.0 |= 1 << sign as u8;
     }
 
+    pub(super) fn add_all(&mut self, signs: Signs) {
+        self.0 |= signs.0;
+    }
+
+    pub(super) fn remove(&mut self, signs: &[Sign]) {
+        for sign in signs {
+            self.0 &= !(1 << *sign as u8);
+        }
+    }
+
     pub(super) fn add_if(&mut self, holds: bool, sign: Sign) {
         if holds {
             self.add(sign);
@@ -117,47 +132,50 @@ impl Signs {
     }
 }
 
-impl Signs {
-    /// Where it stands from the decisive words.
-    pub(super) fn place(self) -> &'static str {
-        let places = [
-            (Sign::Within, "within"),
-            (Sign::Behind, "behind"),
-            (Sign::Before, "before it"),
-            (Sign::BehindType, "behind type"),
-            (Sign::NextBehind, "next behind"),
-            (Sign::NextBefore, "next before"),
-            (Sign::NearBehind, "near behind"),
-            (Sign::NearBefore, "near before"),
-            (Sign::Field, "field of"),
-            (Sign::Outside, "outside of"),
-        ];
-        places.iter().find(|(sign, _)| self.has(*sign)).map_or("elsewhere", |(_, name)| name)
-    }
+/// Where a name stands from the decisive words: the first that holds.
+pub(super) const STANDS: [(Option<Sign>, &str); 11] = [
+    (Some(Sign::Within), "within"),
+    (Some(Sign::Behind), "behind"),
+    (Some(Sign::Before), "before it"),
+    (Some(Sign::BehindType), "behind type"),
+    (Some(Sign::NextBehind), "next behind"),
+    (Some(Sign::NextBefore), "next before"),
+    (Some(Sign::NearBehind), "near behind"),
+    (Some(Sign::NearBefore), "near before"),
+    (Some(Sign::Field), "field of"),
+    (Some(Sign::Outside), "outside of"),
+    (None, "elsewhere"),
+];
 
-    /// What it looks like.
-    pub(super) fn look(self) -> &'static str {
-        let looks = [
-            (Sign::Form, "form"),
-            (Sign::Type, "type"),
-            (Sign::Time, "time"),
-            (Sign::Errcode, "error code"),
-            (Sign::Url, "url"),
-            (Sign::Number, "number"),
-            (Sign::Quoted, "quoted"),
-            (Sign::Bracketed, "quoted"),
-            (Sign::Path, "path"),
-            (Sign::File, "file"),
-            (Sign::Plain, "plain"),
-            (Sign::Odd, "odd"),
-        ];
-        looks.iter().find(|(sign, _)| self.has(*sign)).map_or("name", |(_, name)| name)
+/// What a name looks like: the first that holds.
+pub(super) const LOOKS: [(Option<Sign>, &str); 13] = [
+    (Some(Sign::Form), "form"),
+    (Some(Sign::Type), "type"),
+    (Some(Sign::Time), "time"),
+    (Some(Sign::Errcode), "error code"),
+    (Some(Sign::Url), "url"),
+    (Some(Sign::Number), "number"),
+    (Some(Sign::Quoted), "quoted"),
+    (Some(Sign::Bracketed), "quoted"),
+    (Some(Sign::Path), "path"),
+    (Some(Sign::File), "file"),
+    (Some(Sign::Plain), "plain"),
+    (Some(Sign::Odd), "odd"),
+    (None, "name"),
+];
+
+impl Signs {
+    /// Which of a list is the first that holds.
+    pub(super) fn first_of(self, list: &[(Option<Sign>, &str)]) -> usize {
+        let holds = |(sign, _): &(Option<Sign>, &str)| sign.is_none_or(|sign| self.has(sign));
+        list.iter().position(holds).unwrap_or(list.len() - 1)
     }
 }
 
 /// What a name looks like.
-pub(super) fn shape(text: &str, status: bool, signs: &mut Signs) {
-    let shape = Shape::of(text);
+pub(super) fn shape(text: &str, sorts: u16, status: bool, signs: &mut Signs) {
+    let shape = Shape::made_of(text, sorts);
+    let has = |sort: u16| sorts & sort != 0;
     signs.add_if(shape.url, Sign::Url);
     signs.add_if(shape.url && status, Sign::UrlOfStatus);
     signs.add_if(shape.path, Sign::Path);
@@ -175,138 +193,93 @@ pub(super) fn shape(text: &str, status: bool, signs: &mut Signs) {
     signs.add_if(shape.mail, Sign::Mail);
     signs.add_if(shape.odd, Sign::Odd);
     signs.add_if(text.starts_with('-'), Sign::Option);
-    signs.add_if(text.contains(' '), Sign::Spaces);
-    signs.add_if(!text.is_ascii(), Sign::Foreign);
+    signs.add_if(has(SPACE) && text.contains(' '), Sign::Spaces);
+    signs.add_if(has(BEYOND), Sign::Foreign);
     signs.add_if(text.len() > 80, Sign::Long);
     let coded = shape.joined && !shape.path && !shape.dotted || shape.camel;
-    signs.add_if(names::is_type_name(text) || coded && names::tell(text).is_some(), Sign::Type);
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    signs.add_if(
-        shape.upper
-            && digits > 1
-            && !shape.path
-            && text.len() < 12
-            && !text.contains(['_', '.', ':']),
-        Sign::Errcode,
-    );
+    let typed = has(UPPER | UNDERSCORE) && names::is_type_name(text);
+    signs.add_if(typed || coded && names::tell(text).is_some(), Sign::Type);
+    let code = shape.upper && has(DIGIT) && !has(SLASH | UNDERSCORE | DOT | COLON);
+    let digits = || text.bytes().filter(u8::is_ascii_digit).count();
+    signs.add_if(code && text.len() < 12 && digits() > 1, Sign::Errcode);
     let time = |mark: u8| text.bytes().filter(|b| *b == mark).count() == 2;
     signs.add_if(
-        text.starts_with(|c: char| c.is_ascii_digit())
-            && (time(b'-') || time(b':') || time(b'/'))
-            && !text.starts_with('/'),
+        has(HYPHEN | COLON | SLASH)
+            && text.starts_with(|c: char| c.is_ascii_digit())
+            && (time(b'-') || time(b':') || time(b'/')),
         Sign::Time,
     );
 }
 
 /// Where a name stands on its line.
-pub(super) fn on_line(text: &str, range: &Range<usize>, line: &Range<usize>, signs: &mut Signs) {
+pub(super) fn on_line(scene: &Scene, range: &Range<usize>, line: &Range<usize>, signs: &mut Signs) {
+    let text = scene.text;
     let (left, right) = (&text[line.start..range.start], &text[range.end..line.end]);
-    let (head, tail) = (left.trim_matches(is_mark), right.trim_matches(is_mark));
-    signs.add_if(head.is_empty(), Sign::LineStart);
-    signs.add_if(tail.is_empty(), Sign::LineEnd);
-    signs.add_if(head.is_empty() && tail.is_empty(), Sign::Alone);
-    signs.add_if(text.trim().len() == range.len(), Sign::WholeText);
-    signs.add_if(line.start == 0 && head.is_empty(), Sign::First);
-    let before = left.trim_end_matches(is_quote_or_space);
-    let behind = right.trim_start_matches(is_quote_or_space);
+    let before = QUOTE_OR_SPACE.trim_end(left);
+    let behind = QUOTE_OR_SPACE.trim_start(right);
+    let (opens, ends) = (MARK.are_all_of(before), MARK.are_all_of(behind));
+    signs.add_if(opens, Sign::LineStart);
+    signs.add_if(ends, Sign::LineEnd);
+    signs.add_if(opens && ends, Sign::Alone);
+    signs.add_if(scene.trimmed == range.len(), Sign::WholeText);
+    signs.add_if(line.start == 0 && opens, Sign::First);
     signs.add_if(before.ends_with([':', '：']), Sign::BehindColon);
-    signs.add_if(
-        behind == ":" || behind.starts_with(": ") || behind.starts_with('：'),
-        Sign::ThenColon,
-    );
-    let numbered =
-        behind.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let framed = behind.trim_start_matches([',', '"', ' ']).starts_with("line ")
-        || matches!(head, "at" | "File");
+    let then = behind.strip_prefix(':');
+    let ends_clause = then.is_some_and(|then| then.is_empty() || then.starts_with(' '));
+    signs.add_if(ends_clause || behind.starts_with('：'), Sign::ThenColon);
+    let numbered = then.is_some_and(|then| then.starts_with(|c: char| c.is_ascii_digit()));
+    let framed = behind.starts_with("line ") || matches!(MARK.trim(before), "at" | "File");
     signs.add_if(numbered || framed, Sign::Frame);
     signs.add_if(right.starts_with("`.`") || right.starts_with("'.'"), Sign::Part);
     signs.add_if(left.ends_with("`.`") || left.ends_with("'.'"), Sign::PartBehind);
-    signs.add_if(left.trim_end_matches(is_quote).ends_with('('), Sign::Parens);
+    let quoted = before.len() < left.len();
+    signs.add_if(quoted && QUOTE.trim_end(left).ends_with('('), Sign::Parens);
     signs.add_if(
-        head.is_empty() && line.start > 0 && text[..line.start].trim_end().ends_with(':'),
+        opens && line.start > 0 && text[..line.start].trim_end().ends_with(':'),
         Sign::ThenLine,
     );
 }
 
 /// Where a name stands from words that speak of the kind.
 pub(super) fn relate(
-    text: &str,
-    range: &Range<usize>,
-    place: &Range<usize>,
+    scene: &Scene,
+    name: &Spot,
+    place: &Spot,
     signs: &mut Signs,
     gaps: &mut [usize; 2],
 ) {
-    let (between, [touching, near, far, line]) = if range.end <= place.start {
-        (range.end..place.start, [Sign::Before, Sign::NearBefore, Sign::FarBefore, Sign::Above])
-    } else if range.start >= place.end {
-        (place.end..range.start, [Sign::Behind, Sign::NearBehind, Sign::FarBehind, Sign::Below])
+    let (range, spoken) = (&name.range, &place.range);
+    let (between, words, [touching, near, far, line]) = if range.end <= spoken.start {
+        let signs = [Sign::Before, Sign::NearBefore, Sign::FarBefore, Sign::Above];
+        (range.end..spoken.start, place.before.saturating_sub(name.behind), signs)
+    } else if range.start >= spoken.end {
+        let signs = [Sign::Behind, Sign::NearBehind, Sign::FarBehind, Sign::Below];
+        (spoken.end..range.start, name.before.saturating_sub(place.behind), signs)
     } else {
-        let within = place.start <= range.start && range.end <= place.end;
+        let within = spoken.start <= range.start && range.end <= spoken.end;
         signs.add(if within { Sign::Within } else { Sign::Holds });
         return;
     };
     if between.len() > REACH {
         return;
     }
-    let side = usize::from(range.start >= place.end);
-    let between = &text[between];
-    if !between.contains('\n') {
-        gaps[side] = gaps[side].min(between.len());
-        // Marks alone are no other clause: `x: not found`.
-        let clause = side == 0 && between.trim_start_matches(is_mark).contains(": ");
-        signs.add_if(clause, Sign::OtherClause);
+    if scene.breaks(&between) {
+        signs.add(line);
+        return;
     }
-    signs.add(if between.contains('\n') {
-        line
-    } else if between.chars().all(|c| is_mark(c) || c == '-') {
+    let side = usize::from(range.start >= spoken.end);
+    gaps[side] = gaps[side].min(between.len());
+    let gap = &scene.text[between.clone()];
+    if side == 0 && scene.is_other_clause(&between) {
+        // Marks alone are no other clause: `x: not found`.
+        let said = between.end - MARK.trim_start(gap).len();
+        signs.add_if(scene.is_other_clause(&(said..between.end)), Sign::OtherClause);
+    }
+    signs.add(if MARK_OR_HYPHEN.are_all_of(gap) {
         touching
-    } else if between.len() < 60 && between.split_whitespace().count() < 5 {
+    } else if between.len() < 60 && words < 5 {
         near
     } else {
         far
     });
-}
-
-pub(super) fn is_opening(c: char) -> bool {
-    matches!(c, '(' | '[' | '{' | '<' | '"' | '\'' | '`' | '‘' | '“' | '„' | '«' | '「' | ',')
-}
-
-pub(super) fn is_closing(c: char) -> bool {
-    matches!(
-        c,
-        ')' | ']'
-            | '}'
-            | '>'
-            | '"'
-            | '\''
-            | '`'
-            | '’'
-            | '”'
-            | '“'
-            | '»'
-            | '」'
-            | ','
-            | ';'
-            | ':'
-            | '!'
-            | '?'
-            | '。'
-            | '：'
-    )
-}
-
-pub(super) fn is_mark(c: char) -> bool {
-    c.is_whitespace() || is_opening(c) || is_closing(c) || c == '.'
-}
-
-pub(super) fn is_mark_or_equals(c: char) -> bool {
-    is_mark(c) || c == '='
-}
-
-fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '\'' | '`' | '‘' | '“')
-}
-
-fn is_quote_or_space(c: char) -> bool {
-    c != ':' && c != '：' && is_mark(c) && c != '.'
 }
