@@ -9,7 +9,6 @@ mod figures;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use breakfall::{Call, Failure, Guard, Policy, Raised, function};
 use futures_util::FutureExt;
@@ -84,9 +83,7 @@ fn main() {
         let empty = HEAP.current_usage();
         let (mut done, mut upto) = (0, 1_000);
         while upto <= most {
-            let began = Instant::now();
-            fail(&guard, way, done, upto);
-            let each = began.elapsed().as_secs_f64() * 1e6 / (upto - done) as f64;
+            let each = fail(&guard, way, done, upto);
             done = upto;
             let held = HEAP.current_usage().saturating_sub(empty);
             let point =
@@ -119,9 +116,15 @@ impl Way {
     }
 }
 
-fn fail(guard: &Guard, way: &Way, from: u64, to: u64) {
-    for n in from..to {
-        let reply = guard.handle((way.call)(n)).now_or_never();
-        assert!(reply.is_some_and(|reply| reply.is_error), "it fails at once");
-    }
+/// Microseconds of a failure with its call: the median of hundreds.
+fn fail(guard: &Guard, way: &Way, from: u64, to: u64) -> f64 {
+    let mut hundreds = from..to;
+    let rounds = usize::try_from((to - from) / 100).unwrap();
+    let hundred = median(rounds, || {
+        for n in hundreds.by_ref().take(100) {
+            let reply = guard.handle((way.call)(n)).now_or_never();
+            assert!(reply.is_some_and(|reply| reply.is_error), "it fails at once");
+        }
+    });
+    microseconds(hundred) / 100.0
 }

@@ -11,6 +11,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::functions::{AllFunctions, Functions};
 use crate::options::{FOR_EVER, Options};
+use crate::patience::Patience;
 use crate::raised::Manners;
 use crate::reply::{self, Reply};
 use crate::slot::{Asked, Slot, Where};
@@ -65,7 +66,8 @@ impl Guard {
         let spec = ToolSpec::new(name, description).schema(schema).effect(effect);
         let functions = Arc::new(Functions::new(function, coroutine));
         let manners = Arc::clone(&self.manners);
-        let tool = PyTool { functions: Arc::clone(&functions), manners };
+        let tool =
+            PyTool { functions: Arc::clone(&functions), manners, patience: Patience::default() };
         self.real.toolbox().add(spec.tool(tool)).map_err(wrong)?;
         self.functions.add(&functions);
         Ok(())

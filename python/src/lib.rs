@@ -18,6 +18,7 @@ mod known;
 mod logs;
 mod options;
 mod output;
+mod patience;
 mod raised;
 mod records;
 mod reply;

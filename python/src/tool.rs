@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Tool};
 use pyo3::exceptions::PyTypeError;
@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::functions::Functions;
 use crate::output;
+use crate::patience::Patience;
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, Slot, Where};
 use crate::threads::{Bell, Job, Urgency, pool};
@@ -23,6 +24,7 @@ use crate::{fork, known};
 pub(crate) struct PyTool {
     pub(crate) functions: Arc<Functions>,
     pub(crate) manners: Arc<Manners>,
+    pub(crate) patience: Patience,
 }
 
 impl Tool for PyTool {
@@ -45,7 +47,7 @@ impl Tool for PyTool {
                     bell.ring();
                     // Where nothing else is to be done meanwhile.
                     let is_alone = slot.place == Where::Alone;
-                    match is_alone.then(|| waits.soon()).flatten() {
+                    match is_alone.then(|| waits.soon(&self.patience)).flatten() {
                         Some(outcome) => outcome,
                         None => waits.await,
                     }
@@ -228,21 +230,14 @@ type Came = (Option<(Outcome, Left)>, Option<Waker>);
 /// longer time: a clock costs more than most functions.
 const AT_ONCE: Duration = Duration::from_millis(2);
 
-/// How long of that it is looked for without falling asleep: to be woken takes a processor that
-/// rests longer than most functions take.
-const AWAKE: Duration = Duration::from_micros(100);
-
 impl Done {
     fn state(&self) -> MutexGuard<'_, Came> {
         self.came.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The outcome, if it is there in a moment.
-    fn soon(&self) -> Option<(Outcome, Left)> {
-        let began = Instant::now();
-        while !self.is_told.load(Ordering::Acquire) && began.elapsed() < AWAKE {
-            std::thread::yield_now();
-        }
+    fn soon(&self, patience: &Patience) -> Option<(Outcome, Left)> {
+        patience.look(|| self.is_told.load(Ordering::Acquire));
         let waits = |state: &mut Came| state.0.is_none();
         let waited = self.changed.wait_timeout_while(self.state(), AT_ONCE, waits);
         waited.unwrap_or_else(PoisonError::into_inner).0.0.take()
@@ -277,8 +272,8 @@ impl Waits {
         outcome
     }
 
-    fn soon(&self) -> Option<Outcome> {
-        Some(self.taken(self.done.soon()?))
+    fn soon(&self, patience: &Patience) -> Option<Outcome> {
+        Some(self.taken(self.done.soon(patience)?))
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn short(value: f64) -> String {
 }
 
 fn trimmed(value: f64) -> String {
-    let text = format!("{value:.3}");
+    let text = if value >= 10.0 { format!("{value:.1}") } else { format!("{value:.3}") };
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -59,6 +59,9 @@ mod tests {
         );
         let figures = [0.0, 0.0123, 1.234, 12.34, 123.4, 12_345.6, -1_500.0, f64::NAN].map(figure);
         assert_eq!(figures, ["0.00", "0.0123", "1.23", "12.3", "123", "12,346", "-1,500", "–"]);
-        assert_eq!([0.01, 1.0, 1_000.0, 2.5e6, 1e9].map(short), ["0.01", "1", "1k", "2.5M", "1G"]);
+        assert_eq!(
+            [0.01, 1.0, 1_000.0, 2.5e6, 10_485_760.0, 1e9].map(short),
+            ["0.01", "1", "1k", "2.5M", "10.5M", "1G"]
+        );
     }
 }

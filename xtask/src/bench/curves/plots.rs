@@ -68,8 +68,8 @@ pub(in super::super) const PLOTS: &[Plot] = &[
     Plot {
         file: "errors",
         title: "Failures recorded in memory",
-        measured: "A guard whose tools have failed so often: the mean of the failures since the \
-                   point before, with their calls, and the median of 25 questions to its journal.",
+        measured: "A guard whose tools have failed so often: the median of failures with their \
+                   calls, taken by the hundred, and of 25 questions to its journal.",
         along: "failures recorded",
         unit: "µs",
         curves: &[

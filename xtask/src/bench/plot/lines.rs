@@ -42,8 +42,8 @@ impl Scale {
         if !from.is_finite() {
             return Self { from: 0.0, to: 1.0 };
         }
-        // A little room, so that the last point is not taken for the next power.
-        let (from, to) = ((from + 1e-9).floor(), (to - 1e-9).ceil());
+        // A little room: a point just beyond a power does not want the next one.
+        let (from, to) = ((from + 1e-9).floor(), (to - 0.05).ceil());
         Self { from, to: to.max(from + 1.0) }
     }
 
@@ -139,6 +139,8 @@ mod tests {
         assert!(svg.contains("Calls &amp; &lt;tools&gt;"));
         assert!(svg.contains("<polyline class=\"line c0\" points=\"70.0,284.0 690.0,84.0\"/>"));
         assert!(!svg.contains("<script"));
+        let scale = Scale::of([100.0, f64::from(10 << 20)].into_iter());
+        assert_eq!((scale.from.to_bits(), scale.to.to_bits()), (2f64.to_bits(), 7f64.to_bits()));
         let ticks: Vec<String> = Scale { from: 1.0, to: 3.0 }.powers().map(short).collect();
         assert_eq!(ticks, ["10", "100", "1k"]);
     }
