@@ -231,7 +231,9 @@ impl Beginnings {
         let mut known = FIRST;
         loop {
             let node = &self.nodes[self.place(so_far)];
-            self.those(&node.ends, known, rest, start, then);
+            if !node.ends.is_empty() {
+                self.those(&node.ends, known, rest, start, then);
+            }
             let Some(letters) = rest[known..].first_chunk().filter(|_| node.goes_on) else {
                 return;
             };
@@ -252,9 +254,8 @@ impl Beginnings {
         for (text, all) in &self.texts[which.start as usize..which.end as usize] {
             let (text, there) = (&text[known..], &there[known..]);
             let mut letters = text.iter().zip(there);
-            if text.len() <= there.len()
-                && letters.all(|(one, other)| *one == other.to_ascii_lowercase())
-            {
+            let same = |(one, other): (&u8, &u8)| *one == other.to_ascii_lowercase();
+            if text.len() <= there.len() && letters.all(same) {
                 then(all, start..start + known + text.len());
             }
         }

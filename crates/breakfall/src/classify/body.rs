@@ -1,5 +1,7 @@
 //! Structured bodies: JSON, Python's way of writing it, XML. What they say under known keys.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::pattern::{Marked, Pattern};
@@ -117,20 +119,16 @@ impl Body {
     }
 
     fn field(&mut self, name: &str, field: &Value) {
-        let folded: String = name
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .map(|c| c.to_ascii_lowercase())
-            .collect();
+        let folded = folded(name);
         if let Value::String(text) = field
             && !text.is_empty()
             && text.len() < 256
-            && !text.contains([' ', '\n'])
+            && memchr::memchr2(b' ', b'\n', text.as_bytes()).is_none()
             && self.fields.len() < FIELDS
         {
-            self.fields.push((folded.clone(), text.clone()));
+            self.fields.push((folded.clone().into_owned(), text.clone()));
         }
-        match (folded.as_str(), field) {
+        match (&*folded, field) {
             (
                 "status" | "statuscode" | "code" | "errorcode" | "httpstatus" | "httpcode" | "cod"
                 | "httpstatuscode" | "responsecode" | "responsestatus" | "errcode",
@@ -152,7 +150,7 @@ impl Body {
             ) => {
                 if text.contains(' ') {
                     self.messages.push(text.clone());
-                } else if matches!(folded.as_str(), "code" | "errorcode" | "reason" | "codename") {
+                } else if matches!(&*folded, "code" | "errorcode" | "reason" | "codename") {
                     // A code says more than the type it belongs to.
                     self.codes.insert(0, text.rsplit('#').next().unwrap_or(text).to_owned());
                 } else {
@@ -185,6 +183,15 @@ impl Body {
             _ => {}
         }
     }
+}
+
+/// A name in lower case without separators.
+fn folded(name: &str) -> Cow<'_, str> {
+    if name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return Cow::Borrowed(name);
+    }
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    Cow::Owned(letters.map(|c| c.to_ascii_lowercase()).collect())
 }
 
 /// JSON, or a Python dict as it prints itself; what follows the value is left.

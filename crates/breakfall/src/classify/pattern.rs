@@ -127,7 +127,9 @@ impl Pattern {
     /// Whether words stand in a text that stand in every text that it matches.
     pub(super) fn may_match(&self, text: &Marked) -> bool {
         let masks = self.masks.get_or_init(|| [mask(self.hints), mask(self.also)]);
-        masks.iter().all(|mask| mask.iter().zip(&text.marks).any(|(mask, marks)| mask & marks != 0))
+        let stands =
+            |mask: &Marks| (0..MARKS).fold(0, |any, nth| any | mask[nth] & text.marks[nth]);
+        stands(&masks[0]) != 0 && stands(&masks[1]) != 0
     }
 }
 

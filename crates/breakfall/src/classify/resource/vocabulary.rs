@@ -119,7 +119,9 @@ pub(super) fn known(word: &str) -> &'static Known {
             return &NOTHING;
         };
         // The key holds all letters of a word that is not long.
-        if *there == key && (word.len() <= 16 || spelled.eq_ignore_ascii_case(word)) {
+        let [first, last, length] = *there;
+        let same = first == key[0] && last == key[1] && length == key[2];
+        if same && (word.len() <= 16 || spelled.eq_ignore_ascii_case(word)) {
             return known;
         }
         slot += 1;

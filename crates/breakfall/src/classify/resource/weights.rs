@@ -209,3 +209,38 @@ impl Weights {
         signs + words
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::classify::phrases::BUILT_IN;
+    use crate::classify::quotes::Quotes;
+
+    #[test]
+    fn a_candidate_weighs_what_its_signs_do() {
+        let lines = include_str!("weights.tsv").lines().filter_map(|line| line.split_once('\t'));
+        let table: HashMap<&str, f32> =
+            lines.filter_map(|(sign, weight)| Some((sign, weight.parse().ok()?))).collect();
+        let mut weighed = 0;
+        for (kind, text) in [
+            (FailureKind::NotFound, "open /srv/a.csv: No such file or directory (os error 2)"),
+            (FailureKind::NotFound, "KeyError: 'user_id' not found in table=Orders, see \"docs\""),
+            (FailureKind::Permission, "User ada may not write to <LEDGER>: permission denied"),
+            (FailureKind::Conflict, "branch main already exists\nrun git branch -D main"),
+            (FailureKind::UnknownTool, "no tool named serach; File \"x.py\", line 7"),
+        ] {
+            let (quotes, spoken) = (Quotes::of(text), BUILT_IN.spoken(text));
+            let about = About::new(kind, text, &quotes, &spoken).unwrap();
+            let named = signs(&about).into_iter().skip(1);
+            for (candidate, (_, named)) in candidates(&about, |_, _| false).iter().zip(named) {
+                let expected: f32 = named.iter().filter_map(|sign| table.get(sign.as_str())).sum();
+                let weight = WEIGHTS.of(candidate, kind);
+                assert!((weight - expected).abs() < 1e-4, "{candidate:?}: {weight} {named:?}");
+                weighed += 1;
+            }
+        }
+        assert!(weighed > 15, "{weighed}");
+    }
+}
