@@ -70,7 +70,9 @@ fn row(curve: &Curve, all: &[(f64, f64)], shown: &[(f64, f64)]) -> Vec<String> {
     } else {
         word(in_all).to_owned()
     };
-    let power = in_all.map(|growth| format!("{:.2}", growth.power)).unwrap_or_default();
+    // Nothing is not less than nothing.
+    let rounded = |power: f64| (power * 100.0).round() / 100.0 + 0.0;
+    let power = in_all.map(|growth| format!("{:.2}", rounded(growth.power))).unwrap_or_default();
     let mut row = vec![curve.title.to_owned(), growth, power];
     for (at, value) in shown.first().into_iter().chain(shown.last()) {
         row.push(format!("{} at {}", figure(*value), short(*at)));
