@@ -60,6 +60,11 @@ const FIRST: usize = 8;
 /// How many texts are compared as they stand.
 const FEW: usize = 2;
 
+/// What the hash of four letters begins with, and that of eight: four and as many zero bytes behind
+/// them are no four.
+const FOUR: u64 = 1;
+const EIGHT: u64 = 2;
+
 /// The hash of letters and of more, in whatever case.
 fn hash(before: u64, letters: u64) -> u64 {
     (before.rotate_left(23) ^ lower(letters)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
@@ -138,7 +143,8 @@ impl Beginnings {
         }
         let mut nodes = Vec::new();
         let eight = self.texts.partition_point(|(text, _)| text.len() < FIRST);
-        let mut waiting = vec![(0, short..eight, 0, STEP), (0, eight..self.texts.len(), 0, FIRST)];
+        let mut waiting =
+            vec![(FOUR, short..eight, 0, STEP), (EIGHT, eight..self.texts.len(), 0, FIRST)];
         while let Some((before, range, depth, step)) = waiting.pop() {
             let mut at = range.start;
             while at < range.end {
@@ -214,25 +220,25 @@ impl Beginnings {
         let rest = &bytes[start..];
         let short = &self.short[usize::from(bytes[start])];
         if !short.is_empty() {
-            self.those(short, 1, rest, start, then);
+            self.those(short, rest, start, then);
         }
         if let Some(letters) = rest.first_chunk::<STEP>()
             && self.may_begin(1, four(*letters))
         {
-            let node = &self.nodes[self.place(hash(0, four(*letters)))];
-            self.those(&node.ends, STEP, rest, start, then);
+            let node = &self.nodes[self.place(hash(FOUR, four(*letters)))];
+            self.those(&node.ends, rest, start, then);
         }
         let Some(letters) = rest.first_chunk::<FIRST>() else { return };
         let letters = u64::from_le_bytes(*letters);
         if !self.may_begin(2, letters) {
             return;
         }
-        let mut so_far = hash(0, letters);
+        let mut so_far = hash(EIGHT, letters);
         let mut known = FIRST;
         loop {
             let node = &self.nodes[self.place(so_far)];
             if !node.ends.is_empty() {
-                self.those(&node.ends, known, rest, start, then);
+                self.those(&node.ends, rest, start, then);
             }
             let Some(letters) = rest[known..].first_chunk().filter(|_| node.goes_on) else {
                 return;
@@ -242,21 +248,19 @@ impl Beginnings {
         }
     }
 
-    /// Which of some texts stand at a place where so many letters of theirs do.
+    /// Which of some texts stand at a place. Compared from end to end: a hash only says where to look,
+    /// and a text may be written so that it has another's.
     fn those(
         &self,
         which: &Range<u32>,
-        known: usize,
         there: &[u8],
         start: usize,
         then: &mut impl FnMut(&[usize], Range<usize>),
     ) {
         for (text, all) in &self.texts[which.start as usize..which.end as usize] {
-            let (text, there) = (&text[known..], &there[known..]);
-            let mut letters = text.iter().zip(there);
-            let same = |(one, other): (&u8, &u8)| *one == other.to_ascii_lowercase();
-            if text.len() <= there.len() && letters.all(same) {
-                then(all, start..start + known + text.len());
+            let stands = there.get(..text.len());
+            if stands.is_some_and(|there| there.eq_ignore_ascii_case(text)) {
+                then(all, start..start + text.len());
             }
         }
     }
@@ -295,11 +299,19 @@ mod tests {
         found
     }
 
+    #[test]
+    fn four_letters_with_zero_bytes_behind_them_are_four_letters() {
+        let beginnings = Beginnings::new(["file", "no such file or"].into_iter());
+        let mut found = Vec::new();
+        beginnings.each("No such file\0\0\0\0", |all, at| found.push((all.to_vec(), at)));
+        assert_eq!(found, [(vec![0], 8..12)]);
+    }
+
     proptest! {
         #[test]
         fn every_text_is_found_where_a_word_begins(
-            texts in prop::collection::vec("[ab_é: ]{0,9}", 1..8),
-            text in "[abAB_é: ]{0,60}",
+            texts in prop::collection::vec("[ab_é:\\x00 ]{0,9}", 1..8),
+            text in "[abAB_é:\\x00 ]{0,60}",
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let mut found = Vec::new();
