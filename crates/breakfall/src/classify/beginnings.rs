@@ -220,13 +220,13 @@ impl Beginnings {
         let rest = &bytes[start..];
         let short = &self.short[usize::from(bytes[start])];
         if !short.is_empty() {
-            self.those(short, rest, start, then);
+            self.those(short, 1, rest, start, then);
         }
         if let Some(letters) = rest.first_chunk::<STEP>()
             && self.may_begin(1, four(*letters))
         {
             let node = &self.nodes[self.place(hash(FOUR, four(*letters)))];
-            self.those(&node.ends, rest, start, then);
+            self.those(&node.ends, STEP, rest, start, then);
         }
         let Some(letters) = rest.first_chunk::<FIRST>() else { return };
         let letters = u64::from_le_bytes(*letters);
@@ -238,7 +238,7 @@ impl Beginnings {
         loop {
             let node = &self.nodes[self.place(so_far)];
             if !node.ends.is_empty() {
-                self.those(&node.ends, rest, start, then);
+                self.those(&node.ends, known, rest, start, then);
             }
             let Some(letters) = rest[known..].first_chunk().filter(|_| node.goes_on) else {
                 return;
@@ -248,18 +248,22 @@ impl Beginnings {
         }
     }
 
-    /// Which of some texts stand at a place. Compared from end to end: a hash only says where to look,
-    /// and a text may be written so that it has another's.
+    /// Which of some texts stand at a place where so many letters of theirs seem to. These are
+    /// compared last, and compared: a text may be written so that it has another's hash.
     fn those(
         &self,
         which: &Range<u32>,
+        known: usize,
         there: &[u8],
         start: usize,
         then: &mut impl FnMut(&[usize], Range<usize>),
     ) {
         for (text, all) in &self.texts[which.start as usize..which.end as usize] {
-            let stands = there.get(..text.len());
-            if stands.is_some_and(|there| there.eq_ignore_ascii_case(text)) {
+            let Some(there) = there.get(..text.len()) else { continue };
+            let known = known.min(text.len());
+            let same =
+                |from: usize, to: usize| there[from..to].eq_ignore_ascii_case(&text[from..to]);
+            if same(known, text.len()) && same(0, known) {
                 then(all, start..start + text.len());
             }
         }
