@@ -134,3 +134,22 @@ async fn counts_are_exact_from_many_tasks() {
     assert_eq!(guard.journal().summary()["t:Network"], 5_000);
     assert_eq!(guard.journal().counts().failed, 5_000);
 }
+
+#[tokio::test]
+async fn the_name_of_a_type_hides_no_secret_and_stays_on_its_line() {
+    let secret = ["ghp_", "x7Kq2mVb9Zt4Wc8Rn5Ld3Hj6Fs1Pg0Ya2Ee4"].concat();
+    let named = format!("Bad`\n{secret}");
+    let tool = function("t", "", move |_: serde_json::Value| {
+        let raised = Raised::new(named.clone(), "gone");
+        async move { Err::<String, _>(Failure::raised(raised)) }
+    });
+    let guard = Guard::builder().tool(tool).voice(breakfall::Sidekick::Long);
+    let guard = guard.build().unwrap();
+    let reply = guard.handle(Call::new("1", "t", "{}")).await;
+    let kept = guard.journal().samples()[0].error_type().to_owned();
+    assert!(kept.starts_with("Bad'"), "{kept}");
+    for text in [&reply.text, &kept] {
+        assert!(!text.contains(&secret), "{text}");
+    }
+    assert!(!kept.contains('\n'), "{kept}");
+}

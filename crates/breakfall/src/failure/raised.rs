@@ -9,8 +9,8 @@ use super::{Failure, FailureKind, Provenance};
 use crate::classify;
 use crate::redact::bounded;
 
-/// The most bytes of a type's name that are kept.
-const TYPE: usize = 128;
+/// How much of a type's name is looked at: the redactor must see a secret whole.
+const TYPE: usize = 1024;
 
 /// An exception of another language, as a door saw it.
 ///

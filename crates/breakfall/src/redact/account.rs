@@ -1,0 +1,178 @@
+//! What came of a call becomes an account that is safe to read: every text in it is cleaned.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::marks::GONE;
+use super::{
+    FailureReport, InsteadReport, ItemReport, KEPT, OutputReport, Redactor, Report, Terms, bounded,
+    clean, cut_middle, is_secret_name,
+};
+use crate::tool::Content;
+use crate::{Correction, Detail, Failure, Outcome, Output, Problem, classify};
+
+/// How many characters of a value are shown.
+const SHOWN: usize = 60;
+
+/// The most bytes of a tool's name that are echoed.
+const NAME: usize = 64;
+
+/// The most bytes of a type's name that are kept.
+const TYPE: usize = 128;
+
+/// The largest correction that is worth its tokens.
+const CORRECTION: usize = 1 << 10;
+
+impl Redactor {
+    /// The account of an outcome.
+    pub(crate) fn report(&self, outcome: Outcome, terms: &Terms) -> Report {
+        match outcome {
+            Ok(output) => Report::Output(self.output(output, terms)),
+            Err(failure) => Report::Failure(Arc::new(self.failure(failure, terms))),
+        }
+    }
+
+    fn output(&self, mut output: Output, terms: &Terms) -> OutputReport {
+        let mut problems = Vec::new();
+        for problem in std::mem::take(&mut output.problems) {
+            let failure = self.failure(problem.failure, terms);
+            problems.push(ItemReport { item: self.name(problem.item, 256), failure });
+        }
+        let items = output.items;
+        let instead = output.instead.take().map(|instead| {
+            let by = instead.by.map(|name| self.name(name, NAME));
+            Box::new(InsteadReport { by, of: Arc::new(self.failure(instead.of, terms)) })
+        });
+        let payload = match &mut output.content {
+            Content::Payload(payload, _) if terms.redacts_outputs => {
+                Some(self.payload_without_secrets(std::mem::take(payload)))
+            }
+            Content::Payload(payload, _) => Some(self.payload(std::mem::take(payload))),
+            Content::Text(_) | Content::Json(_) => None,
+        };
+        let mut text = output.into_text();
+        let bytes = text.len();
+        if terms.redacts_outputs {
+            text = self.redact(&text).into_owned();
+        }
+        self.without_values(&mut text);
+        let text = cut_middle(text, terms.max_output_bytes);
+        OutputReport { text, bytes, problems, items, payload, instead }
+    }
+
+    fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
+        let mut facts = failure.into_facts();
+        let tool = self.name(bounded(terms.tool, 1024).to_owned(), NAME);
+        let (message, removed) = clean::readable(self.clean(facts.message, KEPT));
+        // A substitute has none of its own.
+        let substitute = facts.substitute.take().map(|substitute| {
+            let (tool, mut failure) = *substitute;
+            failure.facts_mut().substitute = None;
+            Box::new(self.failure(failure, &Terms { tool: &tool, ..*terms }))
+        });
+        let chain = facts.source.take().map(|source| self.chain(&*source, &message));
+        facts.message = message;
+        facts.detail = self.detail(facts.detail);
+        // A name that is no literal of ours may be anything.
+        facts.type_name = facts.type_name.map(|name| match name {
+            Cow::Owned(name) => Cow::Owned(self.name(name, TYPE)),
+            known @ Cow::Borrowed(_) => known,
+        });
+        facts.resource = facts.resource.map(|resource| self.name(resource, 256));
+        facts.backtrace = facts.backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT));
+        let payload = facts.payload.take();
+        facts.payload = payload.map(|payload| self.payload(self.payload_without_secrets(payload)));
+        FailureReport {
+            substitute,
+            chain: chain.unwrap_or_default(),
+            removed_characters: removed,
+            ..FailureReport::of(facts, tool, terms)
+        }
+    }
+
+    /// Every cause in turn, outermost first; the message itself is not repeated.
+    fn chain(&self, source: &(dyn std::error::Error + 'static), message: &str) -> Vec<String> {
+        let mut chain: Vec<String> = Vec::new();
+        for error in classify::causes(source) {
+            // Most say what was said already.
+            if says(error, message) {
+                continue;
+            }
+            let text = self.clean(error.to_string(), KEPT);
+            if text != message && chain.last() != Some(&text) {
+                chain.push(text);
+            }
+        }
+        chain
+    }
+
+    fn detail(&self, detail: Detail) -> Detail {
+        match detail {
+            Detail::Arguments { problems, correction } => Detail::Arguments {
+                problems: problems.into_iter().map(|problem| self.problem(problem)).collect(),
+                correction: correction.and_then(|correction| self.correction(correction)),
+            },
+            Detail::Credential(name) => Detail::Credential(self.name(name, NAME)),
+            other => other,
+        }
+    }
+
+    fn problem(&self, problem: Problem) -> Problem {
+        let last =
+            problem.path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default();
+        let got = problem.got.map(|got| {
+            // The name beside a value tells that it is a secret.
+            if is_secret_name(last) { GONE.to_owned() } else { self.short(&got) }
+        });
+        Problem {
+            path: self.name(problem.path, 256),
+            expected: self.name_with_marks(problem.expected, 256),
+            remark: problem.remark.map(|remark| self.name_with_marks(remark, 256)),
+            got,
+            nearest: problem.nearest,
+        }
+    }
+
+    /// A value within a sentence of ours, cut short after its secrets are gone.
+    fn short(&self, text: &str) -> String {
+        let text = clean::one_line(self.redact(text).into_owned());
+        let count = text.chars().count();
+        match text.char_indices().nth(SHOWN) {
+            Some((end, _)) if count > SHOWN + 20 => {
+                format!("{}… ({count} characters)", &text[..end])
+            }
+            _ => text,
+        }
+    }
+
+    /// Words of ours or a tool's on one line, with the quotes that belong to them.
+    fn name_with_marks(&self, text: String, max: usize) -> String {
+        let text = self.clean(text, max);
+        if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
+    }
+
+    /// A correction that repeats a secret is not shown at all: half of it would be no call. Nor is
+    /// one that is longer than it is worth.
+    fn correction(&self, correction: Correction) -> Option<Correction> {
+        let text = serde_json::to_string(&correction.arguments).unwrap_or_default();
+        (text.len() <= CORRECTION && self.redact(&text) == text).then_some(correction)
+    }
+
+    /// What stands in quotes within a sentence of ours.
+    fn name(&self, text: String, max: usize) -> String {
+        clean::one_line(self.clean(text, max))
+    }
+}
+
+/// Whether an error says just that.
+fn says(error: &dyn std::error::Error, text: &str) -> bool {
+    struct Left<'t>(&'t str);
+    impl std::fmt::Write for Left<'_> {
+        fn write_str(&mut self, part: &str) -> std::fmt::Result {
+            self.0 = self.0.strip_prefix(part).ok_or(std::fmt::Error)?;
+            Ok(())
+        }
+    }
+    let mut left = Left(text);
+    std::fmt::Write::write_fmt(&mut left, format_args!("{error}")).is_ok() && left.0.is_empty()
+}
