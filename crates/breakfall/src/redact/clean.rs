@@ -2,7 +2,7 @@
 
 use crate::stretch;
 
-/// The text on one line, without what ends a quote or moves a cursor.
+/// The text on one line, without what ends a quote, moves a cursor or turns the text around.
 pub(super) fn one_line(text: String) -> String {
     if stretch::all(text.as_bytes(), |byte| matches!(byte, 0x20..=0x5f | 0x61..=0x7e))
         || !text.contains(unfit)
@@ -19,7 +19,7 @@ pub(super) fn one_line(text: String) -> String {
 }
 
 fn unfit(c: char) -> bool {
-    c.is_control() || matches!(c, '`' | '\u{2028}' | '\u{2029}')
+    c == '`' || is_hidden(c)
 }
 
 /// The text as a model and a terminal may read it: without escape sequences, control characters,
@@ -94,6 +94,13 @@ pub fn is_hidden(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_turns_a_text_around_stays_out_of_our_sentences() {
+        let text = "h\u{202b}i\u{200b} `a`\nb\u{2029}".to_owned();
+        assert_eq!(one_line(text), "h\u{fffd}i\u{fffd} 'a'\u{fffd}b\u{fffd}");
+        assert_eq!(one_line("größe (a|b) {c}~".to_owned()), "größe (a|b) {c}~");
+    }
 
     #[test]
     fn what_cannot_be_seen_goes_and_is_counted() {
