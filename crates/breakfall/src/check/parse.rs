@@ -122,11 +122,7 @@ fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
             return depth > 0
                 && fields.iter().all(|(name, field)| {
                     *bytes += name.len() + 4;
-                    match field {
-                        Value::String(text) => *bytes += text.len() + 2,
-                        field => return measure(field, depth - 1, bytes),
-                    }
-                    true
+                    measure(field, depth - 1, bytes)
                 });
         }
     }

@@ -367,8 +367,7 @@ pub(super) fn path(pointer: &str, root: &Value) -> String {
         return path;
     }
     let mut here = Some(root);
-    let mut segments = pointer.split('/').skip(1).peekable();
-    while let Some(segment) = segments.next() {
+    for segment in pointer.split('/').skip(1) {
         let name: Cow<'_, str> = if segment.contains('~') {
             segment.replace("~1", "/").replace("~0", "~").into()
         } else {
@@ -384,10 +383,7 @@ pub(super) fn path(pointer: &str, root: &Value) -> String {
                     path.push('.');
                 }
                 push_clipped(&mut path, &name);
-                // Nothing is looked for behind the last.
-                if segments.peek().is_some() {
-                    here = here.and_then(|value| value.get(&*name));
-                }
+                here = here.and_then(|value| value.get(&*name));
             }
         }
     }

@@ -7,10 +7,6 @@ use std::time::Duration;
 
 use super::{Failure, FailureKind, Provenance};
 use crate::classify;
-use crate::redact::bounded;
-
-/// How much of a type's name is looked at: the redactor must see a secret whole.
-const TYPE: usize = 1024;
 
 /// An exception of another language, as a door saw it.
 ///
@@ -121,7 +117,7 @@ impl Failure {
         let provenance = if raised.is_told { Provenance::Tool } else { Provenance::Unknown };
         let mut failure = Self::new(FailureKind::Execution, provenance, raised.text.clone());
         failure.0.is_unread = raised.is_told;
-        failure.0.type_name = Some(bounded(&raised.type_name, TYPE).to_owned().into());
+        failure.0.type_name = Some(raised.type_name.clone().into());
         failure.0.backtrace = raised.traceback.take();
         failure.0.wait = raised.chain().find_map(|raised| raised.wait);
         let status = raised.chain().find_map(|raised| raised.status);
