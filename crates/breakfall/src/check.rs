@@ -1,6 +1,7 @@
 //! Raw arguments become checked [`Arguments`], or a failure that lists every problem at once and
 //! shows the model's own call in the accepted shape.
 
+mod fields;
 mod formats;
 mod parse;
 mod problems;
@@ -10,14 +11,16 @@ mod scalars;
 mod schema;
 mod simple;
 mod wanted;
+mod words;
 
 use serde_json::Value;
 
 pub use parse::MAX_DEPTH;
 pub(crate) use parse::{Measured, Tamed, deeper_than, take_apart, tame};
-pub(crate) use problems::{describe, located};
+pub(crate) use problems::located;
 pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
+pub(crate) use words::describe;
 
 use crate::attempt::{CallKey, Checking, Policy, Repair};
 use crate::{Correction, Detail, Failure, FailureKind, Problem, ToolSpec};

@@ -45,6 +45,7 @@ mod toolbox;
 mod trace;
 mod voice;
 pub mod wire;
+mod written;
 
 // `#[tool]` names this crate; so do its own tests.
 extern crate self as breakfall;

@@ -292,14 +292,22 @@ pub(super) fn unstring(value: &Value, schema: &Schema) -> Option<Value> {
 
 /// Whether a text in it begins as an object or array does. Most have none, and are not read twice.
 fn has_stringified(value: &Value) -> bool {
-    let mut left = vec![value];
-    while let Some(value) = left.pop() {
-        match value {
-            Value::String(text) if text.trim_start().starts_with(['{', '[']) => return true,
-            Value::Array(items) => left.extend(items),
-            Value::Object(fields) => left.extend(fields.values()),
-            _ => {}
+    let mut left = Vec::new();
+    let mut next = Some(value);
+    while let Some(value) = next {
+        let (items, fields) = match value {
+            Value::Array(items) => (items.as_slice(), None),
+            Value::Object(fields) => (&[][..], Some(fields)),
+            value => (std::slice::from_ref(value), None),
+        };
+        for value in items.iter().chain(fields.into_iter().flat_map(serde_json::Map::values)) {
+            match value {
+                Value::String(text) if text.trim_start().starts_with(['{', '[']) => return true,
+                Value::Array(_) | Value::Object(_) => left.push(value),
+                _ => {}
+            }
         }
+        next = left.pop();
     }
     false
 }

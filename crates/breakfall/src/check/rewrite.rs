@@ -21,6 +21,9 @@ const ROUNDS: usize = 3;
 /// How many values are looked at. A schema of ten lines can ask for billions.
 const VALUES: usize = 2_000;
 
+/// How many bytes most paths take.
+const PATH: usize = 64;
+
 /// How many unknown names are taken for another's.
 const RENAMED: usize = 20;
 
@@ -36,7 +39,7 @@ pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> O
     for _ in 0..ROUNDS {
         let given = arguments.is_object().then_some(&*arguments);
         let mut rewriter = Rewriter { schema, problems: &problems, found, left: VALUES };
-        let fitted = rewriter.fit(schema.root(), given, &mut String::new(), DEPTH);
+        let fitted = rewriter.fit(schema.root(), given, &mut String::with_capacity(PATH), DEPTH);
         if rewriter.left == 0 || !fitted.is_object() {
             return None;
         }
@@ -75,7 +78,6 @@ impl<'a> Rewriter<'a> {
         path: &mut String,
         depth: usize,
     ) -> Value {
-        let schema = self.schema.resolve(wanted);
         self.left = self.left.saturating_sub(1);
         let tired = depth == 0 || self.left == 0;
         match given {
@@ -83,7 +85,7 @@ impl<'a> Rewriter<'a> {
             None if tired => return Value::Null,
             _ => {}
         }
-        let wanted = Wanted::of(schema);
+        let (schema, wanted) = Wanted::of(self.schema, wanted);
         if let Some(constant) = wanted.constant {
             if given.is_some_and(|given| given != constant) {
                 self.make_up_at(path);
@@ -101,7 +103,7 @@ impl<'a> Rewriter<'a> {
             "array" => self.array(schema, given, path, depth),
             kind => match given.and_then(|given| scalar(kind, given)) {
                 Some(value) if within(schema, &value) => value,
-                _ => self.make_up(schema, kind, path),
+                _ => self.make_up(schema, wanted.own(), kind, path),
             },
         }
     }
@@ -161,13 +163,18 @@ impl<'a> Rewriter<'a> {
         let mut fitted = Map::new();
         let mut renamed = 0;
         for (name, value) in given.unwrap_or(&empty) {
-            let known = properties.contains_key(name);
+            if let Some(wanted) = properties.get(name) {
+                let value = self.within(name, path, |this, path| {
+                    this.fit(wanted, Some(value), path, depth - 1)
+                });
+                fitted.insert(name.clone(), value);
+                continue;
+            }
             let problem = if wanted.is_closed { self.problem_inside(path, name) } else { None };
-            let open = problem.is_none();
-            let is_given = |name: &str| given.is_some_and(|given| given.contains_key(name));
-            let meant = if known {
-                Some(name.as_str())
-            } else if renamed < RENAMED {
+            let is_free = |name: &str| {
+                !given.is_some_and(|given| given.contains_key(name)) && !fitted.contains_key(name)
+            };
+            let meant = if renamed < RENAMED {
                 renamed += 1;
                 // The nearest was looked for when the problem was found.
                 let near = match problem {
@@ -180,32 +187,19 @@ impl<'a> Rewriter<'a> {
                 // An argument that is allowed as it stands is taken for another only when they
                 // differ by a slip of the finger.
                 let slip = |near: &str| required().any(|name| name == near) && is_slip(name, near);
-                near.filter(|near| !is_given(near) && (!open || slip(near)))
+                near.filter(|near| is_free(near) && (problem.is_some() || slip(near)))
             } else {
                 None
             };
-            match meant
-                .filter(|meant| !fitted.contains_key(*meant))
-                .and_then(|meant| Some((meant, properties.get(meant)?)))
-            {
+            match meant.and_then(|meant| Some((meant, properties.get(meant)?))) {
                 Some((meant, wanted)) => {
-                    let before = self.found.made_up.len();
-                    // What is wrong with a value is known under the name that the model wrote.
-                    let value = self.within(name, path, |this, path| {
+                    self.found.is_exact = false;
+                    let value = self.renamed((name, meant), path, |this, path| {
                         this.fit(wanted, Some(value), path, depth - 1)
                     });
-                    self.found.is_exact &= known;
-                    if !known {
-                        let (old, new) = (inside(path, name), inside(path, meant));
-                        for made_up in &mut self.found.made_up[before..] {
-                            if let Some(rest) = made_up.strip_prefix(&old) {
-                                *made_up = format!("{new}{rest}");
-                            }
-                        }
-                    }
                     fitted.insert(meant.to_owned(), value);
                 }
-                None if open => {
+                None if problem.is_none() => {
                     fitted.insert(name.clone(), value.clone());
                 }
                 None => self.found.is_exact = false,
@@ -264,14 +258,10 @@ impl<'a> Rewriter<'a> {
     }
 
     /// A value of the right type. The model is told to replace it.
-    fn make_up(&mut self, wanted: &Value, kind: &str, path: &str) -> Value {
+    fn make_up(&mut self, wanted: &Value, own: Option<&Value>, kind: &str, path: &str) -> Value {
         self.make_up_at(path);
-        let own = ["default", "examples", "example"].iter().find_map(|key| {
-            let own = wanted.get(key)?;
-            if *key == "examples" { own.get(0).cloned() } else { Some(own.clone()) }
-        });
-        if let Some(own) = own.filter(|own| !own.is_null()) {
-            return own;
+        if let Some(own) = own {
+            return own.clone();
         }
         match kind {
             "integer" | "number" => least(wanted),
@@ -294,6 +284,25 @@ impl<'a> Rewriter<'a> {
         path.push_str(name);
         let result = then(self, path);
         path.truncate(before);
+        result
+    }
+
+    /// Within what has another name from now on. What is wrong with its value is known under the
+    /// name that the model wrote.
+    fn renamed<T>(
+        &mut self,
+        (old, new): (&str, &str),
+        path: &mut String,
+        then: impl FnOnce(&mut Self, &mut String) -> T,
+    ) -> T {
+        let before = self.found.made_up.len();
+        let result = self.within(old, path, then);
+        let (old, new) = (inside(path, old), inside(path, new));
+        for made_up in &mut self.found.made_up[before..] {
+            if let Some(rest) = made_up.strip_prefix(&old) {
+                *made_up = format!("{new}{rest}");
+            }
+        }
         result
     }
 

@@ -1,8 +1,9 @@
 //! Scalars in the wanted type: read where nothing is lost, kept within limits, or made up.
 
-use serde_json::{Number, Value, json};
+use serde_json::{Number, Value};
 
 use super::formats;
+use crate::written::json;
 
 /// The value in the wanted type where that loses nothing.
 pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
@@ -16,7 +17,7 @@ pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
             {
                 None
             }
-            Value::Number(_) | Value::Bool(_) => Some(Value::String(given.to_string())),
+            Value::Number(_) | Value::Bool(_) => Some(Value::String(json(given))),
             _ => None,
         },
         "integer" => match given {
@@ -30,8 +31,8 @@ pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
         },
         "boolean" => match (given, text) {
             (Value::Bool(_), _) => Some(given.clone()),
-            (_, Some("true" | "True")) => Some(json!(true)),
-            (_, Some("false" | "False")) => Some(json!(false)),
+            (_, Some("true" | "True")) => Some(Value::Bool(true)),
+            (_, Some("false" | "False")) => Some(Value::Bool(false)),
             _ => None,
         },
         "null" => given.is_null().then_some(Value::Null),
@@ -81,11 +82,11 @@ pub(super) fn least(wanted: &Value) -> Value {
         return least.clone();
     }
     if let Some(least) = limit("exclusiveMinimum").and_then(Value::as_i64) {
-        return json!(least.saturating_add(1));
+        return Value::from(least.saturating_add(1));
     }
     match limit("maximum") {
         Some(most) if most.as_f64().is_some_and(|most| most < 1.0) => most.clone(),
-        _ => json!(1),
+        _ => Value::from(1),
     }
 }
 

@@ -53,11 +53,21 @@ const REMARKS: &[&str] = &[
     "writeOnly",
 ];
 
+/// Whether a word of a schema says nothing of what is accepted.
+pub(super) fn is_remark(word: &str) -> bool {
+    REMARKS.contains(&word)
+}
+
 /// How schemars writes the types of Rust; the validator knows no such formats.
 const NUMBERS: &[&str] = &[
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "int", "uint",
     "float", "double",
 ];
+
+/// Whether the validator knows no such format.
+pub(super) fn is_number_format(format: &str) -> bool {
+    NUMBERS.contains(&format)
+}
 
 /// How many schemas within one another are looked at.
 const DEPTH: u8 = 4;
@@ -188,7 +198,7 @@ impl Accepts {
         let types = names.iter().map(|name| Self::of_name(name.as_str()?, fields));
         let mut types = types.collect::<Option<Vec<_>>>()?;
         let known = ["type", "minimum", "maximum", "minLength", "maxLength", "format"];
-        let is_number = |format: &Value| NUMBERS.contains(&format.as_str().unwrap_or_default());
+        let is_number = |format: &Value| format.as_str().is_some_and(is_number_format);
         if !has_only(fields, &known) || !fields.get("format").is_none_or(is_number) {
             return None;
         }
@@ -245,7 +255,7 @@ impl Accepts {
 const DECIDING: &[&str] = &["$ref", "const", "enum", "anyOf", "oneOf", "type"];
 
 fn has_only(schema: &Map<String, Value>, known: &[&str]) -> bool {
-    schema.keys().all(|name| known.contains(&name.as_str()) || REMARKS.contains(&name.as_str()))
+    schema.keys().all(|name| known.contains(&name.as_str()) || is_remark(name))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::scalars::scalar;
 pub(super) struct Wanted<'a> {
     pub(super) constant: Option<&'a Value>,
     pub(super) options: Option<&'a [Value]>,
+    is_elsewhere: bool,
     any_of: Option<&'a [Value]>,
     one_of: Option<&'a [Value]>,
     all_of: Option<&'a [Value]>,
@@ -18,15 +19,29 @@ pub(super) struct Wanted<'a> {
     pub(super) required: &'a [Value],
     /// Whether there are no other properties than these.
     pub(super) is_closed: bool,
+    default: Option<&'a Value>,
+    examples: Option<&'a Value>,
+    example: Option<&'a Value>,
 }
 
 impl<'a> Wanted<'a> {
+    /// What is wanted, and the schema that says so once its references are followed.
+    pub(super) fn of(schema: &'a Schema, wanted: &'a Value) -> (&'a Value, Self) {
+        let here = Self::read(wanted);
+        if !here.is_elsewhere {
+            return (wanted, here);
+        }
+        let there = schema.resolve(wanted);
+        (there, Self::read(there))
+    }
+
     /// Read once from end to end: most schemas say little of all that is asked for.
-    pub(super) fn of(schema: &'a Value) -> Self {
+    fn read(schema: &'a Value) -> Self {
         let mut wanted = Self::default();
         for (word, said) in schema.as_object().into_iter().flatten() {
             let list = || said.as_array().map(Vec::as_slice);
             match word.as_str() {
+                "$ref" => wanted.is_elsewhere = true,
                 "const" => wanted.constant = Some(said),
                 "enum" => wanted.options = list(),
                 "anyOf" => wanted.any_of = list(),
@@ -36,10 +51,19 @@ impl<'a> Wanted<'a> {
                 "properties" => wanted.properties = Some(said),
                 "required" => wanted.required = list().unwrap_or_default(),
                 "additionalProperties" => wanted.is_closed = *said == Value::Bool(false),
+                "default" => wanted.default = Some(said),
+                "examples" => wanted.examples = said.get(0),
+                "example" => wanted.example = Some(said),
                 _ => {}
             }
         }
         wanted
+    }
+
+    /// A value that the author of the schema gives.
+    pub(super) fn own(&self) -> Option<&'a Value> {
+        let own = self.default.or(self.examples).or(self.example);
+        own.filter(|own| !own.is_null())
     }
 }
 

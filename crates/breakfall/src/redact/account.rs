@@ -1,6 +1,7 @@
 //! What came of a call becomes an account that is safe to read: every text in it is cleaned.
 
 use std::borrow::Cow;
+use std::mem::take;
 use std::sync::Arc;
 
 use super::marks::GONE;
@@ -9,6 +10,7 @@ use super::{
     clean, cut_middle, is_secret_name,
 };
 use crate::tool::Content;
+use crate::written::json;
 use crate::{Correction, Detail, Failure, Outcome, Output, Problem, classify};
 
 /// How many characters of a value are shown.
@@ -34,7 +36,7 @@ impl Redactor {
 
     fn output(&self, mut output: Output, terms: &Terms) -> OutputReport {
         let mut problems = Vec::new();
-        for problem in std::mem::take(&mut output.problems) {
+        for problem in take(&mut output.problems) {
             let failure = self.failure(problem.failure, terms);
             problems.push(ItemReport { item: self.name(problem.item, 256), failure });
         }
@@ -45,9 +47,9 @@ impl Redactor {
         });
         let payload = match &mut output.content {
             Content::Payload(payload, _) if terms.redacts_outputs => {
-                Some(self.payload_without_secrets(std::mem::take(payload)))
+                Some(self.payload_without_secrets(take(payload)))
             }
-            Content::Payload(payload, _) => Some(self.payload(std::mem::take(payload))),
+            Content::Payload(payload, _) => Some(self.payload(take(payload))),
             Content::Text(_) | Content::Json(_) => None,
         };
         let mut text = output.into_text();
@@ -108,34 +110,44 @@ impl Redactor {
 
     fn detail(&self, detail: Detail) -> Detail {
         match detail {
-            Detail::Arguments { problems, correction } => Detail::Arguments {
-                problems: problems.into_iter().map(|problem| self.problem(problem)).collect(),
-                correction: correction.and_then(|correction| self.correction(correction)),
-            },
+            Detail::Arguments { mut problems, correction } => {
+                for problem in &mut problems {
+                    self.problem(problem);
+                }
+                let correction = correction.and_then(|correction| self.correction(correction));
+                Detail::Arguments { problems, correction }
+            }
             Detail::Credential(name) => Detail::Credential(self.name(name, NAME)),
             other => other,
         }
     }
 
-    fn problem(&self, problem: Problem) -> Problem {
-        let last =
-            problem.path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default();
-        let got = problem.got.map(|got| {
+    fn problem(&self, problem: &mut Problem) {
+        let Problem { path, expected, remark, got, nearest: _ } = problem;
+        let last = last_name(path);
+        if let Some(got) = got {
             // The name beside a value tells that it is a secret.
-            if is_secret_name(last) { GONE.to_owned() } else { self.short(&got) }
-        });
-        Problem {
-            path: self.name(problem.path, 256),
-            expected: self.name_with_marks(problem.expected, 256),
-            remark: problem.remark.map(|remark| self.name_with_marks(remark, 256)),
-            got,
-            nearest: problem.nearest,
+            let is_secret = is_secret_name(last);
+            *got = if is_secret { GONE.to_owned() } else { self.short(take(got)) };
+        }
+        *path = self.name(take(path), 256);
+        *expected = self.name_with_marks(take(expected), 256);
+        if let Some(remark) = remark {
+            *remark = self.name_with_marks(take(remark), 256);
         }
     }
 
     /// A value within a sentence of ours, cut short after its secrets are gone.
-    fn short(&self, text: &str) -> String {
-        let text = clean::one_line(self.redact(text).into_owned());
+    fn short(&self, text: String) -> String {
+        let text = match self.redact(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(redacted) => redacted,
+        };
+        let text = clean::one_line(text);
+        // A text has no more characters than bytes.
+        if text.len() <= SHOWN + 20 {
+            return text;
+        }
         let count = text.chars().count();
         match text.char_indices().nth(SHOWN) {
             Some((end, _)) if count > SHOWN + 20 => {
@@ -148,13 +160,16 @@ impl Redactor {
     /// Words of ours or a tool's on one line, with the quotes that belong to them.
     fn name_with_marks(&self, text: String, max: usize) -> String {
         let text = self.clean(text, max);
-        if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
+        match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
+            Some(_) => text.replace(['\n', '\r'], " "),
+            None => text,
+        }
     }
 
     /// A correction that repeats a secret is not shown at all: half of it would be no call. Nor is
     /// one that is longer than it is worth.
     fn correction(&self, correction: Correction) -> Option<Correction> {
-        let text = serde_json::to_string(&correction.arguments).unwrap_or_default();
+        let text = json(&correction.arguments);
         (text.len() <= CORRECTION && self.redact(&text) == text).then_some(correction)
     }
 
@@ -162,6 +177,14 @@ impl Redactor {
     fn name(&self, text: String, max: usize) -> String {
         clean::one_line(self.clean(text, max))
     }
+}
+
+/// The name that a path ends with; most paths are one.
+fn last_name(path: &str) -> &str {
+    if !path.bytes().any(|byte| matches!(byte, b'.' | b'[' | b']')) {
+        return path;
+    }
+    path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default()
 }
 
 /// Whether an error says just that.

@@ -10,6 +10,7 @@ mod names;
 mod reference;
 mod spelled;
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 use distance::Pattern;
@@ -44,12 +45,15 @@ pub(crate) fn nearest<'a>(
     limit: usize,
 ) -> Vec<&'a str> {
     let letters = Letters::of(wanted);
-    let pattern = letters.as_ref().map(|letters| (letters, Pattern::new(letters.all())));
+    // Few of a few names come near enough to be compared letter by letter.
+    let pattern =
+        letters.as_ref().map(|letters| (letters, LazyCell::new(|| Pattern::new(letters.all()))));
     let mut near: Vec<(Reverse<u32>, &str)> = names
         .filter_map(|name| {
-            let other = Letters::of(name).filter(Letters::is_plain);
-            let score = match (&pattern, &other) {
-                (Some((letters, pattern)), Some(other)) => resemblance(letters, pattern, other),
+            let score = match (&pattern, &Letters::of(name)) {
+                (Some((letters, pattern)), Some(other)) if other.is_plain() => {
+                    resemblance(letters, pattern, other)
+                }
                 _ => Spelled::new(wanted).resemblance(name),
             };
             score.map(|score| (Reverse(score), name))
@@ -60,7 +64,11 @@ pub(crate) fn nearest<'a>(
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-fn resemblance(wanted: &Letters, pattern: &Pattern, other: &Letters) -> Option<u32> {
+fn resemblance<'a, F: FnOnce() -> Pattern<'a>>(
+    wanted: &Letters,
+    pattern: &LazyCell<Pattern<'a>, F>,
+    other: &Letters,
+) -> Option<u32> {
     let (mine, its) = (wanted.all(), other.all());
     if mine.is_empty() || its.is_empty() {
         return None;

@@ -8,6 +8,7 @@ use tracing::{Event, Level};
 
 use super::super::calendar::Calendar;
 use super::escaped;
+use crate::written::push_digits;
 
 /// A line, and the fields that go to its end.
 #[derive(Default)]
@@ -83,7 +84,7 @@ impl Visit for Line {
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        digits(self.named(field), value);
+        push_digits(self.named(field), value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
@@ -91,7 +92,7 @@ impl Visit for Line {
         if value < 0 {
             to.push('-');
         }
-        digits(to, value.unsigned_abs());
+        push_digits(to, value.unsigned_abs());
     }
 
     fn record_u128(&mut self, field: &Field, value: u128) {
@@ -144,20 +145,6 @@ fn time(to: &mut String, at: SystemTime) {
     to.push_str(std::str::from_utf8(&text).unwrap_or_default());
 }
 
-/// A number.
-fn digits(to: &mut String, mut number: u64) {
-    const MOST: usize = 20;
-    let mut digits = [b'0'; MOST];
-    let mut first = MOST - 1;
-    digits[first] += (number % 10) as u8;
-    while number > 9 {
-        number /= 10;
-        first -= 1;
-        digits[first] += (number % 10) as u8;
-    }
-    to.push_str(std::str::from_utf8(&digits[first..]).unwrap_or_default());
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -175,15 +162,6 @@ mod tests {
             let mut text = String::new();
             time(&mut text, UNIX_EPOCH + Duration::from_millis(after));
             assert_eq!(text, is);
-        }
-    }
-
-    #[test]
-    fn numbers_are_written_whole() {
-        for number in [0, 1, 9, 10, 100_200, u64::MAX] {
-            let mut text = String::new();
-            digits(&mut text, number);
-            assert_eq!(text, number.to_string());
         }
     }
 }

@@ -22,24 +22,45 @@ pub(super) struct Letters {
 }
 
 impl Letters {
+    const NONE: Self =
+        Self { codes: [0; READ], count: 0, begins: 0, signature: 0, has_others: false };
+
     /// Nothing where there are more letters than fit: some become several in lower case.
     pub(super) fn of(name: &str) -> Option<Self> {
-        if name.is_ascii() {
-            Self::read(name.bytes().map(char::from))
-        } else {
-            Self::read(name.chars())
-        }
+        let read = &name.as_bytes()[..name.len().min(READ)];
+        if read.is_ascii() { Some(Self::of_ascii(read)) } else { Self::of_any(name) }
     }
 
-    fn read(name: impl Iterator<Item = char>) -> Option<Self> {
-        let mut letters =
-            Self { codes: [0; READ], count: 0, begins: 0, signature: 0, has_others: false };
+    /// Nearly all names are of this kind. No more letters than fit.
+    fn of_ascii(name: &[u8]) -> Self {
+        let mut codes = [0; READ];
+        let (mut count, mut begins, mut signature) = (0, 0, 0);
+        let mut is_new = true;
+        let mut before = 0;
+        for byte in name {
+            let code = CODES[usize::from(byte & 127)];
+            if code < OTHER {
+                codes[count & (READ - 1)] = code;
+                begins |= u64::from(is_new) << count;
+                is_new = false;
+                count += 1;
+                signature |= bits(signature, code);
+            } else {
+                is_new |= separates(*byte, before);
+            }
+            before = *byte;
+        }
+        Self { codes, count, begins, signature, has_others: false }
+    }
+
+    fn of_any(name: &str) -> Option<Self> {
+        let mut letters = Self::NONE;
         let mut begins = true;
-        let mut before = ' ';
-        for c in name.take(READ) {
-            // `github__search`, `files.read`, `a/b`, `a:b`.
-            begins |= matches!(c, '.' | '/' | ':') || c == '_' && before == '_';
-            before = c;
+        let mut before = 0;
+        for c in name.chars().take(READ) {
+            let byte = u8::try_from(c).unwrap_or(u8::MAX);
+            begins |= separates(byte, before);
+            before = byte;
             if let Some(code) = code(c) {
                 letters.push(code, &mut begins)?;
             } else if !c.is_ascii() && c.is_alphanumeric() {
@@ -59,10 +80,7 @@ impl Letters {
             self.has_others = true;
             self.signature |= OTHER_BIT;
         } else {
-            let bit = 1 << code;
-            // Digits have one bit, letters a second one.
-            let twice = if code < 26 && self.signature & bit != 0 { bit << 36 } else { 0 };
-            self.signature |= bit | twice;
+            self.signature |= bits(self.signature, code);
         }
         Some(())
     }
@@ -92,6 +110,30 @@ impl Letters {
             Some((from, self.codes.get(from..to)?))
         })
     }
+}
+
+/// What one more of a letter adds to a signature: its bit, and a second one where it is there
+/// already and has one.
+fn bits(signature: u64, code: u8) -> u64 {
+    let is_there = (signature >> code) & 1;
+    1 << code | (SECOND[usize::from(code & 63)] & is_there.wrapping_neg())
+}
+
+/// The second bit of a letter or a digit. Those that few names have twice have none.
+static SECOND: [u64; 64] = {
+    let often = b"abcdefgilmnoprst0123456789";
+    let mut second = [0; 64];
+    let mut at = 0;
+    while at < often.len() {
+        second[CODES[often[at] as usize] as usize] = 1 << (OTHER as usize + at);
+        at += 1;
+    }
+    second
+};
+
+/// Whether a part of a name begins behind it: `github__search`, `files.read`, `a/b`, `a:b`.
+fn separates(byte: u8, before: u8) -> bool {
+    matches!(byte, b'.' | b'/' | b':') || byte == b'_' && before == b'_'
 }
 
 /// 0 to 35, for a letter or a digit of ASCII.

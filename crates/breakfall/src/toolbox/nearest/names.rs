@@ -143,14 +143,16 @@ impl Names {
                     }
                 };
                 let look = |place: Place, found: &mut Found<LIMIT, _>| {
-                    let goes_on = found.nearest.takes(best, place.number);
-                    if goes_on {
-                        let edits = pattern.distance(self.letters(place.start, length));
-                        if let Some(score) = by_edits(edits, length.max(count)) {
-                            found.take(score, place.number);
-                        }
+                    if !found.nearest.takes(best, place.number) {
+                        return false;
                     }
-                    goes_on
+                    let edits = pattern.distance(self.letters(place.start, length));
+                    if edits == least {
+                        found.take_known(best, place.number);
+                    } else if let Some(score) = by_edits(edits, length.max(count)) {
+                        found.take(score, place.number);
+                    }
+                    true
                 };
                 match least - length.abs_diff(count) {
                     0 => names.each(|signature| lacking(signature) == 0, look, found),
@@ -239,8 +241,10 @@ impl Length {
         look: impl Fn(Place, &mut T) -> bool,
         found: &mut T,
     ) {
-        for (signature, place) in self.signatures.iter().zip(&self.places) {
-            if passes(signature) && !look(*place, found) {
+        let mut from = 0;
+        while let Some(behind) = self.signatures[from..].iter().position(&passes) {
+            from += behind + 1;
+            if !look(self.places[from - 1], found) {
                 return;
             }
         }
@@ -262,7 +266,14 @@ struct Found<const LIMIT: usize, F> {
 
 impl<const LIMIT: usize, F: Fn(usize) -> bool> Found<LIMIT, F> {
     fn take(&mut self, score: u32, number: u32) {
-        if self.nearest.takes(score, number) && (self.may_tell)(number as usize) {
+        if self.nearest.takes(score, number) {
+            self.take_known(score, number);
+        }
+    }
+
+    /// Takes a name that is known to be among the nearest, if it may be told.
+    fn take_known(&mut self, score: u32, number: u32) {
+        if (self.may_tell)(number as usize) {
             self.nearest.insert(key(score, number));
         }
     }

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::push;
+use crate::written::{push_digits, push_json};
 use crate::{Correction, Detail, Problem};
 
 /// The most bytes that a list of problems takes.
@@ -32,7 +33,9 @@ pub(super) fn push_callable(text: &mut String, detail: &Detail) {
             push_names(text, callable);
         }
         Detail::Names { nearest, callable, total } if !nearest.is_empty() => {
-            let _ = write!(text, "Call one of these, the nearest of {total} tools: ");
+            text.push_str("Call one of these, the nearest of ");
+            push_digits(text, *total as u64);
+            text.push_str(" tools: ");
             push_names(text, callable);
         }
         _ => text.push_str("Call one of the tools you were given."),
@@ -88,15 +91,17 @@ pub(super) fn push_correction(text: &mut String, detail: &Detail) {
     if let Detail::Arguments { correction: Some(Correction { arguments, made_up, .. }), .. } =
         detail
     {
-        let call = serde_json::to_string(arguments).unwrap_or_default();
         if made_up.is_empty() {
-            push(text, &["Call it again like this: `", &call, "`."]);
-            if call.len() <= CORRECTION {
-                return;
+            text.push_str("Call it again like this: `");
+            let from = text.len();
+            push_json(text, arguments);
+            if text.len() - from <= CORRECTION {
+                return text.push_str("`.");
             }
         } else {
-            let made_up_there = "`. Made up, put the real values there: ";
-            push(text, &["Call it again in this shape: `", &call, made_up_there]);
+            text.push_str("Call it again in this shape: `");
+            push_json(text, arguments);
+            text.push_str("`. Made up, put the real values there: ");
             push_names(text, made_up);
             if text.len() - before <= CORRECTION {
                 return;
@@ -109,9 +114,14 @@ pub(super) fn push_correction(text: &mut String, detail: &Detail) {
 
 /// The names, each in backticks, and a full stop.
 fn push_names(text: &mut String, names: &[impl AsRef<str>]) {
-    for (number, name) in names.iter().enumerate() {
-        text.push_str(if number == 0 { "`" } else { "`, `" });
-        text.push_str(name.as_ref());
+    if let [first, others @ ..] = names {
+        text.push('`');
+        text.push_str(first.as_ref());
+        for name in others {
+            text.push_str("`, `");
+            text.push_str(name.as_ref());
+        }
+        text.push('`');
     }
-    text.push_str(if names.is_empty() { "." } else { "`." });
+    text.push('.');
 }

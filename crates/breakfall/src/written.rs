@@ -1,0 +1,139 @@
+//! Numbers and values as text. Most are short and plain: they are put together without the way
+//! through a formatter or a serializer.
+
+use serde_json::Value;
+
+/// How many bytes a value mostly takes.
+const SHORT: usize = 24;
+
+/// A value as JSON.
+pub(crate) fn json(value: &Value) -> String {
+    let room = match value {
+        Value::String(text) => text.len() + 2,
+        Value::Object(fields) => 2 * SHORT * fields.len() + 2,
+        _ => SHORT,
+    };
+    let mut json = String::with_capacity(room);
+    push_json(&mut json, value);
+    json
+}
+
+/// Adds a value as JSON, as the serializer writes it.
+pub(crate) fn push_json(to: &mut String, value: &Value) {
+    let Value::Object(fields) = value else { return push_one(to, value) };
+    to.push('{');
+    for (number, (name, field)) in fields.iter().enumerate() {
+        if number > 0 {
+            to.push(',');
+        }
+        push_text(to, name);
+        to.push(':');
+        push_one(to, field);
+    }
+    to.push('}');
+}
+
+/// What lies deeper is the serializer's.
+fn push_one(to: &mut String, value: &Value) {
+    match value {
+        Value::String(text) => push_text(to, text),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => push_digits(to, number),
+            (None, Some(number)) => {
+                to.push('-');
+                push_digits(to, number.unsigned_abs());
+            }
+            (None, None) => push_serialized(to, value),
+        },
+        Value::Null => to.push_str("null"),
+        Value::Bool(true) => to.push_str("true"),
+        Value::Bool(false) => to.push_str("false"),
+        Value::Array(_) | Value::Object(_) => push_serialized(to, value),
+    }
+}
+
+fn push_text(to: &mut String, text: &str) {
+    if text.bytes().any(|byte| ESCAPED[usize::from(byte)]) {
+        return push_serialized(to, text);
+    }
+    to.reserve(text.len() + 2);
+    to.push('"');
+    to.push_str(text);
+    to.push('"');
+}
+
+/// Which bytes do not stand for themselves within JSON.
+static ESCAPED: [bool; 256] = {
+    let mut escaped = [false; 256];
+    let mut control = 0;
+    while control < 0x20 {
+        escaped[control] = true;
+        control += 1;
+    }
+    escaped[b'"' as usize] = true;
+    escaped[b'\\' as usize] = true;
+    escaped
+};
+
+/// Any value and any text can be serialized.
+fn push_serialized<T: serde::Serialize + ?Sized>(to: &mut String, value: &T) {
+    to.push_str(&serde_json::to_string(value).unwrap_or_default());
+}
+
+/// Adds a number.
+pub(crate) fn push_digits(to: &mut String, mut number: u64) {
+    const MOST: usize = 20;
+    let mut digits = [b'0'; MOST];
+    let mut first = MOST - 1;
+    digits[first] += (number % 10) as u8;
+    while number > 9 {
+        number /= 10;
+        first -= 1;
+        digits[first] += (number % 10) as u8;
+    }
+    to.extend(digits[first..].iter().map(|digit| char::from(*digit)));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_whole() {
+        for number in [0, 1, 9, 10, 100_200, u64::MAX] {
+            let mut text = String::new();
+            push_digits(&mut text, number);
+            assert_eq!(text, number.to_string());
+        }
+    }
+
+    #[test]
+    fn values_are_written_as_the_serializer_writes_them() {
+        let plain = [
+            json!(null),
+            json!(true),
+            json!(false),
+            json!(0),
+            json!(-7),
+            json!(i64::MIN),
+            json!(u64::MAX),
+            json!(1.0),
+            json!(1e300),
+            json!(""),
+            json!("plain words, ünd möre, and more of them than fit into a stretch"),
+            json!("a \"quote\""),
+            json!("back\\slash"),
+            json!("two\nlines\u{7f}\u{0}"),
+            json!([]),
+            json!([1, [2, "x"]]),
+            json!({}),
+        ];
+        let table: serde_json::Map<_, _> =
+            plain.iter().map(|value| (value.to_string(), value.clone())).collect();
+        for value in plain.iter().chain([&json!(table), &json!({"a": {"b": table}})]) {
+            assert_eq!(super::json(value), value.to_string());
+        }
+    }
+}
