@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
-use breakfall_counts::{Boxed, arguments, bad_arguments, bare, boxed, tools};
+use breakfall_counts::{Boxed, arguments, bad_arguments, bare, boxed, panics, tools};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
 use serde_json::{Value, json};
@@ -152,6 +153,27 @@ fn boxed_call(mut tools: Table) -> Table {
     tools
 }
 
+/// Nobody is told of a panic; what unwinding makes once is made.
+fn quiet() -> u32 {
+    std::panic::set_hook(Box::new(|_| ()));
+    for _ in 0..WARM {
+        let _ = caught(1);
+    }
+    1
+}
+
+fn caught(limit: u32) -> Option<()> {
+    let work = Box::pin(panics(black_box(limit)));
+    catch_unwind(AssertUnwindSafe(|| at_once(pin!(work)))).ok().flatten()
+}
+
+// What a panic takes where nothing else is done with it.
+#[library_benchmark]
+#[bench::alone(quiet())]
+fn caught_panic(limit: u32) -> Option<()> {
+    black_box(caught(limit))
+}
+
 #[library_benchmark]
 #[bench::success(succeeds(1))]
 #[bench::success_from_text(as_text(1))]
@@ -177,7 +199,7 @@ fn guarded_batch(ready: Ready) -> (Box<Guard>, Option<Vec<Reply>>) {
 
 library_benchmark_group!(
     name = calls,
-    benchmarks = [bare_call, boxed_call, guarded_call, guarded_batch]
+    benchmarks = [bare_call, boxed_call, caught_panic, guarded_call, guarded_batch]
 );
 
 main!(library_benchmark_groups = calls);

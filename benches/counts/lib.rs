@@ -46,6 +46,16 @@ pub async fn bare(arguments: &Value) -> Result<String, serde_json::Error> {
     Ok(search(Search::deserialize(arguments)?).await)
 }
 
+/// Panics.
+///
+/// # Panics
+///
+/// Where the limit is low.
+#[allow(clippy::unused_async, reason = "tools are asynchronous")]
+pub async fn panics(limit: u32) {
+    assert!(limit > 1_000, "the limit is {limit}");
+}
+
 /// A boxed function, as everybody has who keeps tools in a table.
 pub type Boxed = Box<dyn for<'a> Fn(&'a Value) -> BoxedFuture<'a> + Send + Sync>;
 
@@ -113,7 +123,7 @@ pub fn tools() -> Vec<Entry> {
             Err::<String, _>(Failure::execution(message(asked.limit, 200)))
         }),
         function("panics", "Panics.", |asked: Search| async move {
-            assert!(asked.limit > 1_000, "the limit is {}", asked.limit);
+            panics(asked.limit).await;
             Ok::<_, Failure>(String::new())
         }),
     ];
