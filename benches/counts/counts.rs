@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
-use breakfall_counts::{Boxed, arguments, bad_arguments, bare, boxed, panics, tools};
+use breakfall_counts::{Boxed, Search, arguments, bad_arguments, bare, boxed, panics, tools};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ fn table(many: u32) -> Table {
 }
 
 /// What work that needs no waiting gives, where it stands: who awaits it does not move it, either.
-fn at_once<T>(work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+fn at_once<T>(work: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
     match work.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(given) => Some(given),
         Poll::Pending => None,
@@ -154,24 +154,26 @@ fn boxed_call(mut tools: Table) -> Table {
 }
 
 /// Nobody is told of a panic; what unwinding makes once is made.
-fn quiet() -> u32 {
+fn quiet() -> Search {
     std::panic::set_hook(Box::new(|_| ()));
+    let asked = || Search { query: "where is the error".to_owned(), limit: 1, order: None };
     for _ in 0..WARM {
-        let _ = caught(1);
+        let _ = caught(asked());
     }
-    1
+    asked()
 }
 
-fn caught(limit: u32) -> Option<()> {
-    let work = Box::pin(panics(black_box(limit)));
-    catch_unwind(AssertUnwindSafe(|| at_once(pin!(work)))).ok().flatten()
+fn caught(asked: Search) -> Option<String> {
+    let work: Pin<Box<dyn Future<Output = String>>> = Box::pin(panics(asked));
+    let mut work = black_box(work);
+    catch_unwind(AssertUnwindSafe(|| at_once(work.as_mut()))).ok().flatten()
 }
 
 // What a panic takes where nothing else is done with it.
 #[library_benchmark]
 #[bench::alone(quiet())]
-fn caught_panic(limit: u32) -> Option<()> {
-    black_box(caught(limit))
+fn caught_panic(asked: Search) -> Option<String> {
+    black_box(caught(asked))
 }
 
 #[library_benchmark]

@@ -52,8 +52,9 @@ pub async fn bare(arguments: &Value) -> Result<String, serde_json::Error> {
 ///
 /// Where the limit is low.
 #[allow(clippy::unused_async, reason = "tools are asynchronous")]
-pub async fn panics(limit: u32) {
-    assert!(limit > 1_000, "the limit is {limit}");
+pub async fn panics(asked: Search) -> String {
+    assert!(asked.limit > 1_000, "the limit is {}", asked.limit);
+    asked.query
 }
 
 /// A boxed function, as everybody has who keeps tools in a table.
@@ -123,8 +124,7 @@ pub fn tools() -> Vec<Entry> {
             Err::<String, _>(Failure::execution(message(asked.limit, 200)))
         }),
         function("panics", "Panics.", |asked: Search| async move {
-            panics(asked.limit).await;
-            Ok::<_, Failure>(String::new())
+            Ok::<_, Failure>(panics(asked).await)
         }),
     ];
     tools.extend((0..95).map(|n| {
