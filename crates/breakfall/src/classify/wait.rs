@@ -38,10 +38,11 @@ pub fn retry_after(value: &str) -> Option<Duration> {
     let value = value.trim();
     let wait = match value.parse() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
-        // A date that is over asks for no wait any more.
+        // A date that is over asks for no wait any more. Whole seconds, as the date has them.
         Err(_) => {
             let until = httpdate::parse_http_date(value).ok()?;
-            until.duration_since(SystemTime::now()).unwrap_or_default()
+            let wait = until.duration_since(SystemTime::now()).unwrap_or_default();
+            Duration::from_secs(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
         }
     };
     (wait.as_secs_f64() <= LONGEST).then_some(wait)
