@@ -132,10 +132,7 @@ impl<'a> Rewriter<'a> {
             if options.contains(given) {
                 return given.clone();
             }
-            let names: Vec<Cow<'_, str>> = options.iter().take(OPTIONS).map(text).collect();
-            if let Some(near) = nearest(&text(given), names.iter().map(|name| &**name), 1).first()
-                && let Some(option) = options.iter().find(|option| text(option) == **near)
-            {
+            if let Some(option) = nearest_option(options, &text(given)) {
                 self.found.is_exact = false;
                 return option.clone();
             }
@@ -327,6 +324,20 @@ fn inside(path: &str, name: &str) -> String {
 /// Whether a name ends where this begins.
 fn ends_name(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['.', '['])
+}
+
+/// The option that is nearest as a text.
+fn nearest_option<'a>(options: &'a [Value], given: &str) -> Option<&'a Value> {
+    let listed = &options[..options.len().min(OPTIONS)];
+    let written: Vec<Cow<'_, str>>;
+    let near = if listed.iter().all(Value::is_string) {
+        nearest(given, listed.iter().filter_map(Value::as_str), 1)
+    } else {
+        written = listed.iter().map(text).collect();
+        nearest(given, written.iter().map(|option| &**option), 1)
+    };
+    let near = *near.first()?;
+    options.iter().find(|option| text(option) == near)
 }
 
 /// A text as it stands, anything else as JSON.

@@ -92,14 +92,23 @@ impl Redactor {
 /// Where a text is kept: by its length and some of its letters.
 fn slot(text: &str) -> usize {
     let bytes = text.as_bytes();
-    let letters = |from: usize| {
+    let mixed = |hash: u64, letters: u64| {
+        (hash ^ letters).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+    };
+    let eight = |from: usize| {
         let chunk = bytes.get(from..).and_then(|rest| rest.first_chunk::<8>());
         chunk.map_or(0, |chunk| u64::from_le_bytes(*chunk))
     };
-    let places = [0, bytes.len() / 2, bytes.len().saturating_sub(8)];
-    let hash = places.iter().fold(bytes.len() as u64, |hash, from| {
-        (hash ^ letters(*from)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
-    });
+    let hash = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // Names of arguments are short, and many are of one length.
+        (Some(first), Some(last)) if bytes.len() < 8 => {
+            let letters = u64::from(u32::from_le_bytes(*first)) << 32;
+            mixed(bytes.len() as u64, letters | u64::from(u32::from_le_bytes(*last)))
+        }
+        _ => [0, bytes.len() / 2, bytes.len().saturating_sub(8)]
+            .iter()
+            .fold(bytes.len() as u64, |hash, from| mixed(hash, eight(*from))),
+    };
     let (first, many) = if bytes.len() <= SHORT_BYTES { (0, SHORTS) } else { (SHORTS, LONGS) };
     first + usize::try_from(hash % many as u64).unwrap_or(0)
 }
