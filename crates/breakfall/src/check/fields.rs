@@ -17,7 +17,7 @@ const REFERENCES: usize = 4;
 /// tell.
 pub(super) fn all(schema: &Schema, value: &Value, most: usize) -> Option<Vec<Problem>> {
     let (root, given) = (Root::of(schema.root())?, value.as_object()?);
-    let mut all = Vec::with_capacity(given.len());
+    let mut all = Vec::with_capacity(given.len().min(most));
     // The validator sees what is missing first, but for one that is missing where others are
     // forbidden.
     let is_last = root.is_closed && root.required.len() == 1;
@@ -26,6 +26,9 @@ pub(super) fn all(schema: &Schema, value: &Value, most: usize) -> Option<Vec<Pro
     }
     let mut unknown = Vec::new();
     for (name, value) in given {
+        if all.len() >= most {
+            break;
+        }
         match root.properties.get(name) {
             Some(Value::Bool(true)) => {}
             Some(field) => add_broken(schema, field.as_object()?, (name, value), &mut all)?,

@@ -171,23 +171,9 @@ impl<'a> Rewriter<'a> {
             let is_free = |name: &str| {
                 !given.is_some_and(|given| given.contains_key(name)) && !fitted.contains_key(name)
             };
-            let meant = if renamed < RENAMED {
-                renamed += 1;
-                // The nearest was looked for when the problem was found.
-                let near = match problem {
-                    Some(problem) => problem.nearest.as_deref(),
-                    None => {
-                        let names = properties.keys().map(String::as_str).take(OPTIONS);
-                        nearest(name, names, 1).first().copied()
-                    }
-                };
-                // An argument that is allowed as it stands is taken for another only when they
-                // differ by a slip of the finger.
-                let slip = |near: &str| required().any(|name| name == near) && is_slip(name, near);
-                near.filter(|near| is_free(near) && (problem.is_some() || slip(near)))
-            } else {
-                None
-            };
+            let meant = if renamed < RENAMED { meant(name, problem, wanted) } else { None };
+            renamed += 1;
+            let meant = meant.filter(|meant| is_free(meant));
             match meant.and_then(|meant| Some((meant, properties.get(meant)?))) {
                 Some((meant, wanted)) => {
                     self.found.is_exact = false;
@@ -324,6 +310,20 @@ fn inside(path: &str, name: &str) -> String {
 /// Whether a name ends where this begins.
 fn ends_name(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['.', '['])
+}
+
+/// The property that was meant by another name.
+fn meant<'n>(name: &str, problem: Option<&'n Problem>, wanted: &Wanted<'n>) -> Option<&'n str> {
+    // The nearest was looked for when the problem was found.
+    if let Some(problem) = problem {
+        return problem.nearest.as_deref();
+    }
+    let properties = wanted.properties?.as_object()?;
+    let near = nearest(name, properties.keys().map(String::as_str).take(OPTIONS), 1);
+    // An argument that is allowed as it stands is taken for another only when they differ by a
+    // slip of the finger.
+    let is_required = |near: &str| wanted.required.iter().any(|name| name == near);
+    near.first().copied().filter(|near| is_required(near) && is_slip(name, near))
 }
 
 /// The option that is nearest as a text.
