@@ -32,7 +32,10 @@ pub(super) const VAGUE: &[(&str, f32)] = &[
 #[derive(Clone, Copy)]
 pub(super) struct Material<'a> {
     pub(super) evidence: &'a Evidence<'a>,
+    /// What is read of the text.
+    pub(super) whole: Marked<'a>,
     pub(super) segment: &'a Segment<'a>,
+    /// What is read of the decisive part.
     pub(super) marked: Marked<'a>,
     pub(super) body: Option<&'a Body>,
     /// What the body says, or the decisive part of the text.

@@ -46,6 +46,11 @@ impl<'t> Marked<'t> {
         Self { text, marks }
     }
 
+    /// A text that was not looked through: every hint may stand in it.
+    pub(super) fn unread(text: &'t str) -> Self {
+        Self { text, marks: [u64::MAX; MARKS] }
+    }
+
     /// The hints that stand in it, by their place in the list.
     pub(super) fn each(&self) -> impl Iterator<Item = usize> {
         let words = self.marks.iter().enumerate();
@@ -168,12 +173,17 @@ impl Literal {
 
     /// Where they stand first.
     pub(super) fn first_of(&self, text: &Marked) -> Option<usize> {
-        self.may_stand_in(text).then(|| text.text.find(self.words)).flatten()
+        self.places(text)?.next()
     }
 
     /// Where they stand last.
     pub(super) fn last_of(&self, text: &Marked) -> Option<usize> {
-        self.may_stand_in(text).then(|| text.text.rfind(self.words)).flatten()
+        self.places(text)?.last()
+    }
+
+    fn places<'t>(&self, text: &Marked<'t>) -> Option<memchr::memmem::FindIter<'t, 'static>> {
+        self.may_stand_in(text)
+            .then(|| memchr::memmem::find_iter(text.text.as_bytes(), self.words.as_bytes()))
     }
 
     fn may_stand_in(&self, text: &Marked) -> bool {

@@ -1,5 +1,6 @@
 //! An error becomes a reading: taken apart, its kind decided, its resource and its wait found.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use super::decide::{Material, Verdict, decide, may_pass};
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
-use super::segment::{Segment, bounded};
+use super::segment::{Segment, both_ends, bounded};
 use super::signals::status_in;
 use super::spelling::Words;
 use super::{memory, resource, wait};
@@ -105,13 +106,25 @@ impl Reader {
 
     fn taken_apart<T>(evidence: &Evidence, then: impl FnOnce(&Material, &str) -> T) -> T {
         let text = bounded(evidence.text);
-        let whole = Marked::new(&text);
-        let segment = Segment::of(&whole);
-        let marked = whole.part(segment.text);
-        let body = Body::of(&marked);
+        let read = both_ends(&text);
+        let whole = Marked::new(&read);
+        let is_whole = read.len() == text.len();
+        let looked = if is_whole { whole } else { Marked::unread(&text) };
+        let segment = Segment::of(&looked);
+        let body = Body::of(&looked.part(segment.text));
+        // A body is read whole: half of one is none.
+        let decisive = match &body {
+            Some(_) => Cow::Borrowed(segment.text),
+            None => both_ends(segment.text),
+        };
+        let marked = if is_whole || decisive == read {
+            whole.part(&decisive)
+        } else {
+            Marked::new(&decisive)
+        };
         let said =
             body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
-        let said = said.as_deref().unwrap_or(segment.text);
+        let said = said.as_deref().unwrap_or(&decisive);
         let quotes = Quotes::of(said);
         let spoken = BUILT_IN.spoken(said);
         let status = evidence
@@ -120,6 +133,7 @@ impl Reader {
             .or_else(|| status_in(&marked).or_else(|| body.as_ref().and_then(|body| body.status)));
         let material = Material {
             evidence,
+            whole,
             segment: &segment,
             marked,
             body: body.as_ref(),
@@ -141,7 +155,7 @@ impl Reader {
             words: verdict.words,
             resource,
             status: material.status,
-            wait: wait::wait(&material.marked.part(text)),
+            wait: wait::wait(&material.whole),
         }
     }
 }
