@@ -44,7 +44,8 @@ fn mask_of(bytes: &[u8; MASK], is: impl Fn(u8) -> bool) -> u64 {
     let told = bytes.map(|byte| u8::from(is(byte)));
     let (eights, _) = told.as_chunks::<8>();
     // A product brings the lowest bits of eight bytes together, in its highest byte.
-    let bits = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    let bits =
+        |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     eights.iter().rev().fold(0, |mask, eight| mask << 8 | bits(eight))
 }
 

@@ -73,7 +73,8 @@ pub(super) fn tell(name: &str) -> Option<Told> {
 /// Whether a word is the name of an error's type: `TimeoutError`, `psycopg.errors.UndefinedTable`.
 pub(super) fn is_type_name(word: &str) -> bool {
     // The last letter of an ending, or of a code: most words have another.
-    let ends = |byte: &u8| matches!(byte, b'r' | b'n' | b't' | b'e' | b'g' | b'A'..=b'Z' | b'0'..=b'9');
+    let ends =
+        |byte: &u8| matches!(byte, b'r' | b'n' | b't' | b'e' | b'g' | b'A'..=b'Z' | b'0'..=b'9');
     if !word.as_bytes().last().is_some_and(ends) {
         return false;
     }

@@ -232,4 +232,38 @@ mod tests {
             assert_eq!(reading.kind, kind, "{text}: {reading:?}");
         }
     }
+
+    #[test]
+    fn a_long_text_is_read_where_it_says_what_failed() {
+        let lines = |line: &str| format!("{line}\n").repeat(100);
+        let (frames, log) =
+            (lines("\tat a.b.C.d(E.java:12)"), lines("step 7 of 9 is done, as ever"));
+        let fields = (0..100).map(|n| format!("\"field{n}\": \"value {n} of them\", "));
+        let fields: String = fields.collect();
+        for (text, kind) in [
+            (format!("open data/in.csv: no such file or directory\n{log}"), K::NotFound),
+            (format!("{log}open data/in.csv: permission denied"), K::Permission),
+            // A cause, an error behind frames and a body stand wherever they stand.
+            (
+                format!(
+                    "x.RuntimeException: a\n{frames}Caused by: java.net.ConnectException: b\n{frames}"
+                ),
+                K::Network,
+            ),
+            (
+                format!(
+                    "Traceback (most recent call last):\n{}FileNotFoundError: in.csv\n",
+                    lines("  File \"a.py\", line 7, in x")
+                ),
+                K::NotFound,
+            ),
+            (
+                format!("{{{fields}\"code\": \"rate_limit_exceeded\", {fields}\"a\": 1}}"),
+                K::RateLimited,
+            ),
+        ] {
+            let reading = Reader::default().read(&Evidence { text: &text, ..Evidence::default() });
+            assert_eq!(reading.kind, kind, "{reading:?}");
+        }
+    }
 }

@@ -12,10 +12,10 @@ const READ: usize = 24 << 10;
 
 /// How much of a text that is no body is read word by word at each end. What an error says stands
 /// in its first lines or its last ones, not between them.
-const END: usize = 1 << 10;
+const END: usize = 512;
 
 /// How far from there a line or a word may end, so that none is cut in two.
-const LAST_LINE: usize = 256;
+const LAST_LINE: usize = 128;
 
 /// How many lines are asked what they call themselves.
 const LINES: usize = 400;
@@ -52,9 +52,10 @@ pub(super) fn both_ends(text: &str) -> Cow<'_, str> {
     let head = &text[..text.floor_char_boundary(END)];
     let tail = &text[text.ceil_char_boundary(text.len() - END)..];
     let last = &head[head.ceil_char_boundary(END - LAST_LINE)..];
-    let head = last.rfind('\n').or_else(|| last.rfind(' ')).map_or(head, |at| {
-        &head[..head.len() - last.len() + at]
-    });
+    let head = last
+        .rfind('\n')
+        .or_else(|| last.rfind(' '))
+        .map_or(head, |at| &head[..head.len() - last.len() + at]);
     let first = &tail[..tail.floor_char_boundary(LAST_LINE)];
     let tail = first.find('\n').or_else(|| first.find(' ')).map_or(tail, |at| &tail[at + 1..]);
     Cow::Owned(format!("{head}\n{tail}"))
@@ -290,6 +291,15 @@ mod tests {
         let text = format!("head {} tail", "x".repeat(1 << 20));
         let read = bounded(&text);
         assert!(read.len() < 25 << 10 && read.starts_with("head") && read.ends_with("tail"));
+    }
+
+    #[test]
+    fn no_line_or_word_is_cut_where_a_text_is_read_at_both_ends() {
+        let lines = both_ends(&"not found: a/b.c\n".repeat(200)).into_owned();
+        assert!(lines.len() < 2 * END + 2 && lines.lines().all(|line| line == "not found: a/b.c"));
+        let words = both_ends(&"é disallowed ".repeat(200)).into_owned();
+        assert!(words.split_whitespace().all(|word| word == "é" || word == "disallowed"));
+        assert_eq!(both_ends(&"é".repeat(2 * END)).chars().filter(|c| *c == 'é').count(), END);
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(super) fn candidates<'t>(
     if let Some(form) = forms::find(about.kind, &marked) {
         let mut signs = Signs::default();
         signs.add(Sign::Form);
-        scene.weigh(scene.spot(&form), None, signs, &mut found);
+        scene.weigh(&scene.spot(&form), None, signs, &mut found);
     }
     scene.quoted(about.quotes, &mut found);
     if !found.is_empty() {
@@ -173,7 +173,7 @@ impl<'t> Scene<'t> {
                         && !self.is_other_clause(&between)
                 });
                 signs.add_if(later, Sign::LaterQuote);
-                self.weigh(self.spot(quote), None, signs, found);
+                self.weigh(&self.spot(quote), None, signs, found);
             }
         }
     }
@@ -214,7 +214,7 @@ impl<'t> Scene<'t> {
                 if !known.is_ok_and(|at| quotes.0[at].end == part.end) {
                     let whole = part.len() == word.end - word.start;
                     let sorts = whole.then_some(word.sorts);
-                    self.weigh(self.spot_in(nth, &part), sorts, signs, found);
+                    self.weigh(&self.spot_in(nth, &part), sorts, signs, found);
                 }
             });
         }
@@ -224,7 +224,7 @@ impl<'t> Scene<'t> {
     /// letters are known, and that it is not plain where they are all of lower case.
     fn weigh(
         &self,
-        spot: Spot,
+        spot: &Spot,
         known: Option<u16>,
         mut signs: Signs,
         found: &mut Vec<Candidate<'t>>,
@@ -244,7 +244,7 @@ impl<'t> Scene<'t> {
         let line = self.line(&range);
         on_line(self, &range, &line, &mut signs);
         signs.add_if(self.advises(&(line.start..range.start)), Sign::Advice);
-        let beside = self.beside(&spot, &line, &mut signs);
+        let beside = self.beside(spot, &line, &mut signs);
         let mut gaps = [usize::MAX; 2];
         // In order: what is too far away is passed over.
         let far = self.places.partition_point(|place| place.range.end + REACH < range.start);
@@ -252,7 +252,7 @@ impl<'t> Scene<'t> {
             if place.range.start > range.end + REACH {
                 break;
             }
-            relate(self, &spot, place, &mut signs, &mut gaps);
+            relate(self, spot, place, &mut signs, &mut gaps);
         }
         let program = signs.has(Sign::LineStart) && signs.has(Sign::ThenColon);
         signs.add_if(program && !signs.has(Sign::Before), Sign::Program);
@@ -289,8 +289,7 @@ impl<'t> Scene<'t> {
     /// Whether a word stands behind another, in a text that says what it is about.
     fn is_in_sentence(&self, range: &Range<usize>) -> bool {
         let before = &self.text.as_bytes()[..range.start];
-        !self.places.is_empty() && matches!(before, [.., last, b' '] if *last != b':')
-            || !self.places.is_empty() && before == b" "
+        !self.places.is_empty() && before.ends_with(b" ") && !before.ends_with(b": ")
     }
 
     /// The words on either side.
@@ -313,8 +312,8 @@ impl<'t> Scene<'t> {
         if let Some((before, sorts)) = before {
             let typed = sorts & (UPPER | UNDERSCORE) != 0 && names::is_type_name(before);
             signs.add_if(typed, Sign::BehindType);
-            let named = sorts & (SLASH | DOT) != 0
-                && (before.contains('/') || Shape::of(before).file);
+            let named =
+                sorts & (SLASH | DOT) != 0 && (before.contains('/') || Shape::of(before).file);
             signs.add_if(named, Sign::BehindName);
         }
         let said = |word: Option<(&'t str, u16)>| word.map(|(word, _)| word);

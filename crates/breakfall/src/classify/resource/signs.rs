@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::letters::{
-    BEYOND, COLON, DIGIT, DOT, HYPHEN, LOWER, MARK, MARK_OR_HYPHEN, QUOTE, QUOTE_OR_SPACE, SLASH, SPACE,
-    UNDERSCORE, UPPER,
+    BEYOND, COLON, DIGIT, DOT, HYPHEN, LOWER, MARK, MARK_OR_HYPHEN, QUOTE, QUOTE_OR_SPACE, SLASH,
+    SPACE, UNDERSCORE, UPPER,
 };
 use super::names::Shape;
 use super::scene::{Scene, Spot};

@@ -64,17 +64,14 @@ impl Known {
 const SLOTS: usize = 1 << 12;
 
 struct Vocabulary {
-    words: Vec<(&'static str, Known)>,
-    /// The keys of words with their numbers, by the hash of the key.
-    slots: Box<[(Key, usize); SLOTS]>,
+    words: Vec<(Key, &'static str, Known)>,
+    /// One behind the number of a word, by its key.
+    slots: Vec<u16>,
     longest: usize,
 }
 
-/// The first letters of a word in lower case, the last ones where it has eight, and its length.
+/// The first and the last letters of a word in lower case, and its length.
 type Key = [u64; 3];
-
-/// The key of no word: none is so long.
-const NO_KEY: Key = [0, 0, u64::MAX];
 
 /// What is known of a word that the tables do not have.
 static NOTHING: Known = Known { is_plain: false, weights: [0.0; PLACES.len()] };
@@ -95,15 +92,14 @@ static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
     }
     let longest = known.keys().map(|word| word.len()).max().unwrap_or(0);
     let words = known.into_iter().take(SLOTS / 2);
-    let words: Vec<_> = words.collect();
-    let mut slots = Box::new([(NO_KEY, 0); SLOTS]);
-    for (nth, (word, _)) in words.iter().enumerate() {
-        let key = key(word.as_bytes());
-        let mut slot = slot(key);
-        while slots[slot].0 != NO_KEY {
+    let words: Vec<_> = words.map(|(word, known)| (key(word.as_bytes()), word, known)).collect();
+    let mut slots = vec![0; SLOTS];
+    for (nth, (key, ..)) in (1..).zip(&words) {
+        let mut slot = slot(*key);
+        while slots[slot] != 0 {
             slot = (slot + 1) % SLOTS;
         }
-        slots[slot] = (key, nth);
+        slots[slot] = nth;
     }
     Vocabulary { words, slots, longest }
 });
@@ -117,16 +113,16 @@ pub(super) fn known(word: &str) -> &'static Known {
     let key = key(word.as_bytes());
     let mut slot = slot(key);
     loop {
-        let (there, nth) = &table.slots[slot % SLOTS];
-        if there[2] == NO_KEY[2] {
+        let nth = usize::from(table.slots[slot % SLOTS]);
+        let Some((there, spelled, known)) = nth.checked_sub(1).and_then(|nth| table.words.get(nth))
+        else {
             return &NOTHING;
-        }
-        if *there == key {
-            let Some((spelled, known)) = table.words.get(*nth) else { return &NOTHING };
-            // The key holds all letters of a word that is not long.
-            if word.len() <= 16 || spelled.eq_ignore_ascii_case(word) {
-                return known;
-            }
+        };
+        // The key holds all letters of a word that is not long.
+        let [first, last, length] = *there;
+        let same = first == key[0] && last == key[1] && length == key[2];
+        if same && (word.len() <= 16 || spelled.eq_ignore_ascii_case(word)) {
+            return known;
         }
         slot += 1;
     }
@@ -139,14 +135,17 @@ pub(super) fn is_plain_word(word: &str) -> bool {
 
 fn key(word: &[u8]) -> Key {
     let four = |letters: &[u8; 4]| u64::from(u32::from_le_bytes(*letters));
-    let (first, last) = if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
-        (u64::from_le_bytes(*first), lower(u64::from_le_bytes(*last)))
-    } else if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
-        (four(first) | four(last) << 32, 0)
-    } else {
-        (word.iter().rev().fold(0, |letters, letter| letters << 8 | u64::from(*letter)), 0)
+    let (first, last) = match (word.first_chunk::<8>(), word.last_chunk::<8>()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => match (word.first_chunk::<4>(), word.last_chunk::<4>()) {
+            (Some(first), Some(last)) => (four(first), four(last)),
+            _ => {
+                let letter = |at: usize| word.get(at).map_or(0, |letter| u64::from(*letter));
+                (letter(0) | letter(1) << 8 | letter(2) << 16, 0)
+            }
+        },
     };
-    [lower(first), last, word.len() as u64]
+    [lower(first), lower(last), word.len() as u64]
 }
 
 fn slot([first, last, length]: Key) -> usize {
