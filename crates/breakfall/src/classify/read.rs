@@ -183,7 +183,7 @@ impl<'a> Material<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Evidence, Reader};
+    use super::{Evidence, PhraseRule, Reader};
     use crate::FailureKind as K;
 
     #[test]
@@ -231,6 +231,21 @@ mod tests {
             let reading = Reader::default().read(&Evidence { text, ..Evidence::default() });
             assert_eq!(reading.kind, kind, "{text}: {reading:?}");
         }
+    }
+
+    #[test]
+    fn a_rule_of_the_user_holds_in_the_middle_of_a_long_text() {
+        let rule = PhraseRule {
+            id: "seats".to_owned(),
+            kind: "conflict".to_owned(),
+            phrases: vec!["row seven".to_owned()],
+        };
+        let reader = Reader::with_rules(&[rule]).unwrap();
+        let log = "step 7 of 9 is done, as ever\n".repeat(100);
+        let text = format!("{log}no place in row seven\n{log}");
+        let reading = reader.read(&Evidence { text: &text, ..Evidence::default() });
+        assert_eq!((reading.kind, &*reading.rule), (K::Conflict, "seats"));
+        assert_eq!(reading.words.as_deref(), Some("row seven"));
     }
 
     #[test]
