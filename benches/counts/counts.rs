@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
-use breakfall_counts::{Boxed, arguments, bad_arguments, bare, boxed, tools};
+use breakfall_counts::{Boxed, Search, arguments, bad_arguments, bare, boxed, panics, tools};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
 use serde_json::{Value, json};
@@ -122,7 +123,7 @@ fn table(many: u32) -> Table {
 }
 
 /// What work that needs no waiting gives, where it stands: who awaits it does not move it, either.
-fn at_once<T>(work: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+fn at_once<T>(work: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
     match work.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(given) => Some(given),
         Poll::Pending => None,
@@ -152,6 +153,29 @@ fn boxed_call(mut tools: Table) -> Table {
     tools
 }
 
+/// Nobody is told of a panic; what unwinding makes once is made.
+fn quiet() -> Search {
+    std::panic::set_hook(Box::new(|_| ()));
+    let asked = || Search { query: "where is the error".to_owned(), limit: 1, order: None };
+    for _ in 0..WARM {
+        let _ = caught(asked());
+    }
+    asked()
+}
+
+fn caught(asked: Search) -> Option<String> {
+    let work: Pin<Box<dyn Future<Output = String>>> = Box::pin(panics(asked));
+    let mut work = black_box(work);
+    catch_unwind(AssertUnwindSafe(|| at_once(work.as_mut()))).ok().flatten()
+}
+
+// What a panic takes where nothing else is done with it.
+#[library_benchmark]
+#[bench::alone(quiet())]
+fn caught_panic(asked: Search) -> Option<String> {
+    black_box(caught(asked))
+}
+
 #[library_benchmark]
 #[bench::success(succeeds(1))]
 #[bench::success_from_text(as_text(1))]
@@ -177,7 +201,7 @@ fn guarded_batch(ready: Ready) -> (Box<Guard>, Option<Vec<Reply>>) {
 
 library_benchmark_group!(
     name = calls,
-    benchmarks = [bare_call, boxed_call, guarded_call, guarded_batch]
+    benchmarks = [bare_call, boxed_call, caught_panic, guarded_call, guarded_batch]
 );
 
 main!(library_benchmark_groups = calls);

@@ -79,12 +79,13 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Shows the page of a guard, and prints its link where the protocol is not spoken.
+    /// Shows the page of a guard, and prints its link where the protocol is not spoken. Where the
+    /// address is taken, perhaps by another guard, the guard goes on without.
     pub(crate) fn start(
         address: SocketAddr,
         settings: &Settings,
         metrics: Arc<Metrics>,
-    ) -> Result<Self, Failed> {
+    ) -> Result<Option<Self>, Failed> {
         if !address.ip().is_loopback() {
             return Err(Failed::new(format!("`--dashboard {address}` can be reached by others"))
                 .hint("take an address of this machine, or run `breakfall dashboard --listen` beside the guard"));
@@ -100,7 +101,7 @@ impl Beside {
                     let _ = told.send(Ok(page.link().to_owned()));
                     page.serve(async { drop(ended.await) }).await;
                 }
-                Err(error) => drop(told.send(Err(no_page(&error)))),
+                Err(error) => drop(told.send(Err(error))),
             }
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -109,9 +110,18 @@ impl Beside {
             .name("breakfall-page".to_owned())
             .spawn(move || runtime.block_on(show))
             .map_err(|error| Failed::new("could not start").because(error))?;
-        let link = listening.recv().map_err(|_| Failed::new("the page did not start"))??;
-        welcome(&link);
-        Ok(Self { end: Some(end), thread: Some(thread) })
+        match listening.recv().map_err(|_| Failed::new("the page did not start"))? {
+            Ok(link) => welcome(&link),
+            Err(Error::Listen { address, source }) => {
+                note(&format!(
+                    "The guard has no page: could not listen on {address} ({source}). \
+                     `--dashboard` alone takes a free port."
+                ));
+                return Ok(None);
+            }
+            Err(error) => return Err(no_page(&error)),
+        }
+        Ok(Some(Self { end: Some(end), thread: Some(thread) }))
     }
 }
 

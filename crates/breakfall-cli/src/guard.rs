@@ -85,7 +85,7 @@ impl GuardArgs {
         let beside = |(address, metrics): (_, &Arc<Metrics>)| {
             Beside::start(address, &self.guarded.settings, Arc::clone(metrics))
         };
-        let _page = self.dashboard.zip(metrics.as_ref()).map(beside).transpose()?;
+        let _page = self.dashboard.zip(metrics.as_ref()).map(beside).transpose()?.flatten();
         let by_a_person = std::io::stdin().is_terminal();
         let free_port = || SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let served = match self.listen.or_else(|| by_a_person.then(free_port)) {

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 const TOKEN: &str = "BREAKFALL_DASHBOARD_TOKEN";
@@ -95,4 +95,28 @@ fn a_token_that_was_chosen_is_not_printed() {
     let page = shown(breakfall().arg("dashboard").env(TOKEN, &chosen));
     assert!(page.1.ends_with('/'), "{}", page.1);
     assert_eq!(status(&format!("{}?token={chosen}", page.1)), "HTTP/1.1 303 See Other");
+}
+
+#[test]
+fn a_guard_goes_on_without_its_page_where_the_address_is_taken() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut guard = breakfall()
+        .args(["guard", "--dashboard", &address, "--", "cat"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(guard.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    let expected = format!("The guard has no page: could not listen on {address} (");
+    assert!(said.starts_with(&expected), "{said}");
+    let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    guard.stdin.as_mut().unwrap().write_all(ping).unwrap();
+    let mut answer = String::new();
+    BufReader::new(guard.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    assert_eq!(answer, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    drop(guard.stdin.take());
+    guard.wait().unwrap();
 }

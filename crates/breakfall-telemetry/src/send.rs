@@ -79,7 +79,7 @@ impl Post {
             return Ok(answer(response).await);
         }
         let wait = response.headers().get(RETRY_AFTER).and_then(|it| it.to_str().ok());
-        let wait = wait.and_then(|it| it.trim().parse().ok()).map(Duration::from_secs);
+        let wait = wait.and_then(breakfall::retry_after);
         let later = match status.as_u16() {
             429 | 502 | 503 | 504 => wait.map_or(Later::Perhaps, Later::After),
             _ => Later::Never,

@@ -32,6 +32,7 @@ pub use read::{Evidence, Reader, Reading};
 pub(crate) use silent::silent_output;
 pub use silent::{Silent, silent};
 pub(crate) use types::{by_type, causes, io_error_kind, short_type_name};
+pub use wait::retry_after;
 
 use std::time::Duration;
 

@@ -84,7 +84,9 @@ pub use attempt::{
 };
 pub use call::{Attachment, Call, RawArguments};
 pub use check::{Arguments, MAX_DEPTH};
-pub use classify::{Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, silent};
+pub use classify::{
+    Evidence, Explanation, PhraseRule, Reader, Reading, Silent, explain, retry_after, silent,
+};
 pub use config::{
     Config, ConfigProblem, ConfiguredStore, ConfiguredTelemetry, ConfiguredUpstream, Preset, Reach,
     UnknownTool, filled,

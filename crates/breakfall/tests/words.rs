@@ -1,6 +1,7 @@
 //! Every sentence a model sees, looped over the table: wording reviews as a diff.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use breakfall::{Disposition, Failure, FailureKind, Preset};
 use breakfall_test::{reply_to, specimen};
@@ -125,4 +126,12 @@ async fn words_of_a_tool_are_quoted_line_by_line() {
     assert_eq!(lines[0], "`t` failed. It said:");
     assert!(lines[1..6].iter().all(|line| line.starts_with("> ")), "{}", reply.text);
     assert!(lines[6].starts_with("Change the call or use another tool. (ref "));
+}
+
+#[tokio::test]
+async fn nobody_is_told_to_wait_for_nothing() {
+    let text = reply_to(Preset::Breakfall, "t", Failure::rate_limited(Some(Duration::ZERO))).await;
+    let plain = reply_to(Preset::Breakfall, "t", Failure::rate_limited(None)).await;
+    assert_eq!(text.text, plain.text);
+    assert!(!text.text.contains("Wait"), "{}", text.text);
 }

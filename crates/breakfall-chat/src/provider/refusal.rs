@@ -125,32 +125,11 @@ fn listed(table: &[(&str, ModelErrorKind)], is: impl Fn(&str) -> bool) -> Option
 /// The wait that a response asks for: in milliseconds, in seconds, or until a date.
 fn wait(headers: &reqwest::header::HeaderMap) -> Option<Duration> {
     let header = |name: &str| headers.get(name)?.to_str().ok();
-    let number = |name: &str| header(name)?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|wait| wait / 1000.0).or(number("retry-after"));
-    if let Some(seconds) = seconds {
-        return Duration::try_from_secs_f64(seconds).ok();
+    let milliseconds = || header("retry-after-ms")?.trim().parse::<f64>().ok();
+    if let Some(wait) = milliseconds() {
+        return Duration::try_from_secs_f64(wait / 1000.0).ok();
     }
-    let until = Duration::from_secs(date(header("retry-after")?)?);
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(until.saturating_sub(now))
-}
-
-/// `Sun, 06 Nov 1994 08:49:37 GMT` as seconds since 1970.
-fn date(text: &str) -> Option<u64> {
-    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    let mut words = text.split_once(", ")?.1.split(' ');
-    let day: u64 = words.next()?.parse().ok()?;
-    let month = words.next().filter(|month| month.len() == 3)?;
-    let month = u64::try_from(MONTHS.find(month)? / 3).ok()? + 1;
-    let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
-    let mut clock = words.next()?.split(':').map(str::parse::<u64>);
-    let mut next = || clock.next()?.ok().filter(|part| *part < 62);
-    let (hours, minutes, seconds) = (next()?, next()?, next()?);
-    // Years begin in March here, so that the day that leaps is the last.
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
-    let days = days.checked_sub(719_469)?;
-    Some(days * 86_400 + hours * 3_600 + minutes * 60 + seconds)
+    breakfall::retry_after(header("retry-after")?)
 }
 
 /// What is shown of a provider's words: without secrets, in one line, not too much.
@@ -214,15 +193,5 @@ mod tests {
         assert_eq!(of(Some(400), &limit, "").kind, K::BadRequest);
         let within = within(&error("overloaded_error", "Overloaded"));
         assert_eq!((within.kind, &*within.detail), (K::Overloaded, "Overloaded"));
-    }
-
-    #[test]
-    fn dates_are_read() {
-        assert_eq!(date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
-        assert_eq!(date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
-        assert_eq!(date("Sat, 29 Feb 2020 12:00:00 GMT"), Some(1_582_977_600));
-        for text in ["", "7", "Sun, x Nov 1994 08:49:37 GMT", "Sun, 06 ovN 1994 08:49:37 GMT"] {
-            assert_eq!(date(text), None, "{text}");
-        }
     }
 }

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::value::RawValue;
 use tokio::task::AbortHandle;
@@ -189,9 +191,7 @@ impl Http {
         let status = response.status();
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         let challenge = header(WWW_AUTHENTICATE).map(|it| self.to.without_secrets(it.to_owned()));
-        let wait = header(reqwest::header::RETRY_AFTER)
-            .and_then(|value| value.parse().ok())
-            .map(Duration::from_secs);
+        let wait = header(RETRY_AFTER).and_then(breakfall::retry_after);
         let words = self.to.without_secrets(body(response, REFUSAL).await.unwrap_or_default());
         connection.record(Way::Note, &format!("HTTP status {}: {words}", status.as_u16()));
         let fields = serde_json::from_str(&words).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What servers at addresses say, and do not say.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use breakfall::{Policy, Retry};
 use breakfall_mcp::Session;
@@ -91,6 +91,18 @@ async fn who_is_told_to_come_back_later_does() {
     let (text, is_error) = client.call("refuse_to_read", refusal).await;
     assert_eq!((text.as_str(), is_error), ("at last", false));
     assert!(began.elapsed() >= Duration::from_secs(1));
+    guarded.end().await;
+}
+
+#[tokio::test]
+async fn a_date_to_come_back_at_is_a_wait() {
+    let remote = Remote::start("").await;
+    let guarded = Guarded::new(vec![remote.server()]).await;
+    let client = guarded.client(NEWEST).await;
+    let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_hours(2));
+    let refusal = json!({ "status": 429, "headers": { "retry-after": date } });
+    let (text, is_error) = client.call("refuse", refusal).await;
+    assert!(is_error && text.contains("\nWait ") && text.contains(" before calling"), "{text}");
     guarded.end().await;
 }
 

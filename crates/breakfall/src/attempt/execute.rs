@@ -1,5 +1,6 @@
 //! Runs a tool once: panics are caught, time is kept, a task of its own where it needs one.
 
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
@@ -59,12 +60,16 @@ pub(super) async fn execute(
     };
     let outcome = match entry.place {
         Place::Inline => {
-            let work = pin!(Caught::new(|| entry.tool.call(arguments, context)));
-            within(&limits, &watch, work).await
+            let mut work = pin!(Caught::new(|| entry.tool.call(arguments, context)));
+            // The timer is armed only for work that is not done at once.
+            match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+                Poll::Ready(outcome) => outcome,
+                Poll::Pending => Box::pin(in_time(&limits, &watch, work)).await,
+            }
         }
         Place::Task => {
             let mut work = Box::pin(on_a_task(entry, arguments, context));
-            within(&limits, &watch, work.as_mut()).await
+            Box::pin(in_time(&limits, &watch, work.as_mut())).await
         }
     };
     drop(leaving);
@@ -94,19 +99,6 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Polls first and arms the timer only for work that is not done at once.
-async fn within(
-    limits: &Limits,
-    watch: &Watch<'_>,
-    mut work: Pin<&mut impl Future<Output = Outcome>>,
-) -> Outcome {
-    let first = std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
-    match first {
-        Poll::Ready(outcome) => outcome,
-        Poll::Pending => Box::pin(in_time(limits, watch, work)).await,
-    }
-}
-
 /// Work that is not done at once.
 async fn in_time(
     limits: &Limits,
@@ -124,7 +116,7 @@ async fn in_time(
         (if stands { left.max(STANDING) } else { left }, all)
     };
     let Some(mut timer) = clock::timer(left().0) else { return work.await };
-    std::future::poll_fn(|cx| {
+    poll_fn(|cx| {
         loop {
             if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
                 return Poll::Ready(outcome);

@@ -1,6 +1,6 @@
 //! How long a text asks to wait.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::pattern::{Marked, Pattern};
 use crate::stretch;
@@ -24,6 +24,29 @@ static PROSE: Pattern = Pattern::new(
 
 /// Every pattern of this file.
 pub(super) static PATTERNS: &[&Pattern] = &[&HEADER, &MILLISECONDS, &PROSE];
+
+/// The wait that HTTP's header `Retry-After` asks for: so many seconds, or until a date.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(breakfall::retry_after("17"), Some(Duration::from_secs(17)));
+/// assert_eq!(breakfall::retry_after("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+/// assert_eq!(breakfall::retry_after("later"), None);
+/// ```
+pub fn retry_after(value: &str) -> Option<Duration> {
+    let value = value.trim();
+    let wait = match value.parse() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
+        // A date that is over asks for no wait any more. Whole seconds, as the date has them.
+        Err(_) => {
+            let until = httpdate::parse_http_date(value).ok()?;
+            let wait = until.duration_since(SystemTime::now()).unwrap_or_default();
+            Duration::from_secs(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
+        }
+    };
+    (wait.as_secs_f64() <= LONGEST).then_some(wait)
+}
 
 /// The wait a text asks for.
 pub(super) fn wait(text: &Marked) -> Option<Duration> {
@@ -108,7 +131,7 @@ fn sensible(seconds: f64) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Marked, wait};
+    use super::*;
 
     #[test]
     fn waits_are_read_in_every_form() {
@@ -130,6 +153,20 @@ mod tests {
                 Some(seconds),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_header_asks_for_seconds_or_for_a_date() {
+        let hour = Duration::from_hours(1);
+        let later = retry_after(&httpdate::fmt_http_date(SystemTime::now() + hour));
+        assert!(later.is_some_and(|wait| wait > hour / 2 && wait <= hour), "{later:?}");
+        let seconds = [" 17 ", "1.5", "0"].map(retry_after);
+        let seconds = seconds.map(|wait| wait.map(|wait| wait.as_secs_f64()));
+        assert_eq!(seconds, [Some(17.0), Some(1.5), Some(0.0)]);
+        for value in ["", "-1", "NaN", "1e300", "9999999", "Sun, 06 ovN 1994 08:49:37 GMT", "soon"]
+        {
+            assert_eq!(retry_after(value), None, "{value}");
         }
     }
 

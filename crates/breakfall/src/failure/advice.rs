@@ -69,7 +69,9 @@ impl Advice {
 
     fn at_first(standing: &Standing<'_>) -> Self {
         use FailureKind as K;
-        let repeat = || standing.wait.map_or(Self::Repeat, Self::RepeatAfter);
+        // To wait for nothing is no advice.
+        let wait = standing.wait.filter(|wait| !wait.is_zero());
+        let repeat = || wait.map_or(Self::Repeat, Self::RepeatAfter);
         match standing.kind {
             K::Timeout | K::Network | K::Upstream | K::Cancelled
                 if standing.may_have_taken_effect =>
@@ -80,7 +82,7 @@ impl Advice {
                 Self::GoOnWithout
             }
             K::UnknownTool => Self::CallAnExistingTool,
-            K::Unavailable => standing.wait.map_or(Self::GoOnWithout, Self::RepeatAfter),
+            K::Unavailable => wait.map_or(Self::GoOnWithout, Self::RepeatAfter),
             K::Cancelled => Self::GoOnWithout,
             K::InvalidArguments => Self::CorrectTheArguments,
             K::TruncatedArguments => Self::SendLess,

@@ -48,10 +48,10 @@ impl Guard {
     /// # }
     /// ```
     pub async fn handle_until(&self, call: Call, stop: impl Future<Output = ()> + Send) -> Reply {
-        self.answer_until(call, stop.boxed().shared()).await
+        self.answer_until(call, pin!(stop)).await
     }
 
-    async fn answer_until(&self, call: Call, stop: Stop<'_>) -> Reply {
+    async fn answer_until(&self, call: Call, stop: impl Future<Output = ()> + Unpin) -> Reply {
         let (raw, policy, mut record) = self.open(call);
         let outcome = {
             let run = pin!(self.run(raw, policy, &mut record));
@@ -158,7 +158,10 @@ impl Guard {
 }
 
 /// What comes before the work is to stop. Work that is done by then counts.
-async fn until(stop: Stop<'_>, work: impl Future<Output = Outcome>) -> Option<Outcome> {
+async fn until(
+    stop: impl Future<Output = ()> + Unpin,
+    work: impl Future<Output = Outcome>,
+) -> Option<Outcome> {
     match future::select(pin!(work), stop).await {
         future::Either::Left((outcome, _)) => Some(outcome),
         future::Either::Right(_) => None,

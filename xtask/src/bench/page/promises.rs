@@ -12,6 +12,15 @@ struct Promise {
     limit: String,
     measured: String,
     held: bool,
+    /// What it takes, or what there is left, where no guard is: nobody can do with less.
+    alone: String,
+}
+
+impl Promise {
+    fn beside(mut self, alone: Option<String>) -> Self {
+        self.alone = alone.unwrap_or_default();
+        self
+    }
 }
 
 /// Bounds on the instructions of a bench.
@@ -23,6 +32,10 @@ const BOUNDS: &[(&str, &str, u64)] = &[
     ("an unknown tool among 100, with suggestions", "guarded call: unknown among 100", 8_000),
     ("a panic", "guarded call: panic", 42_000),
 ];
+
+/// What takes some of them whoever does it.
+const ALONE: &[(&str, &str, &str)] =
+    &[("guarded call: panic", "caught panic: alone", "`catch_unwind` alone")];
 
 /// How much a guarded success may take beyond a boxed call, and how much would be better still.
 const MORE: u64 = 1_200;
@@ -47,7 +60,7 @@ pub(super) fn section(page: &mut Page, figures: &Figures) {
         rows.extend(node(&python["rows"]));
     }
     if let Some(guard) = figures.of(Part::Guard) {
-        rows.extend(program(&guard["targets"]));
+        rows.extend(program(guard));
     }
     if let Some(compiled) = figures.of(Part::Compile) {
         rows.extend(built(compiled));
@@ -65,10 +78,10 @@ pub(super) fn section(page: &mut Page, figures: &Figures) {
         .into_iter()
         .map(|row| {
             let held = if row.held { "held" } else { "**not held**" };
-            vec![row.what, row.limit, row.measured, held.to_owned()]
+            vec![row.what, row.limit, row.measured, held.to_owned(), row.alone]
         })
         .collect();
-    page.table(&["promise", "limit", "measured", ""], &rows);
+    page.table(&["promise", "limit", "measured", "", "without a guard"], &rows);
 }
 
 fn at_most(what: &str, limit: u64, counted: u64) -> Promise {
@@ -77,6 +90,7 @@ fn at_most(what: &str, limit: u64, counted: u64) -> Promise {
         limit: format!("at most {} instructions", grouped(limit)),
         measured: grouped(counted),
         held: counted <= limit,
+        alone: String::new(),
     }
 }
 
@@ -91,12 +105,16 @@ fn instructions(counts: &Value) -> Vec<Promise> {
             limit: format!("boxed + {} instructions", grouped(limit)),
             measured: format!("boxed + {}", grouped(more)),
             held: more <= limit,
+            alone: String::new(),
         };
         rows.push(row("guarded success, any schema", MORE));
         rows.push(row("the same, where a schema is simple (stretch)", STRETCH));
     }
     for (what, bench, limit) in BOUNDS {
-        rows.extend(count(bench).map(|counted| at_most(what, *limit, counted)));
+        let alone = ALONE.iter().find(|(of, ..)| of == bench);
+        let alone = alone.and_then(|(_, bench, words)| Some((count(bench)?, words)));
+        let alone = alone.map(|(counted, words)| format!("{words}: {}", grouped(counted)));
+        rows.extend(count(bench).map(|counted| at_most(what, *limit, counted).beside(alone)));
     }
     if let (Some(boxed), Some(batch)) = (count("boxed call: ten"), count("guarded batch: ten")) {
         rows.push(ratio_at_most("a batch of ten beside ten boxed calls", 1.5, ratio(batch, boxed)));
@@ -115,6 +133,7 @@ fn ratio_at_most(what: &str, limit: f64, measured: f64) -> Promise {
         limit: format!("at most {limit} ×"),
         measured: format!("{} ×", figure(measured)),
         held: measured <= limit,
+        alone: String::new(),
     }
 }
 
@@ -124,6 +143,7 @@ fn ratio_at_least(what: &str, limit: f64, measured: f64) -> Promise {
         limit: format!("at least {limit} ×"),
         measured: format!("{} ×", figure(measured)),
         held: measured >= limit,
+        alone: String::new(),
     }
 }
 
@@ -144,8 +164,11 @@ fn peers(counts: &Value) -> Vec<Promise> {
         ),
     ];
     let row = |(what, peer, ours, limit): (&str, &str, &str, f64)| {
-        let measured = ratio(figures::count(counts, peer)?, figures::count(counts, ours)?);
-        Some(ratio_at_least(what, limit, measured))
+        let peer = figures::count(counts, peer)?;
+        let promise = ratio_at_least(what, limit, ratio(peer, figures::count(counts, ours)?));
+        let bare = figures::count(counts, "bare call: success");
+        let bare = bare.map(|bare| format!("bare function: {} ×", figure(ratio(peer, bare))));
+        Some(promise.beside(bare))
     };
     peers.into_iter().filter_map(row).collect()
 }
@@ -165,6 +188,7 @@ fn node(rows: &Value) -> Vec<Promise> {
         limit: "above 1 ×".to_owned(),
         measured: format!("{} ×", figure(worst)),
         held: worst > 1.0,
+        alone: String::new(),
     });
     let failures = of("failure")
         .map(|worst| ratio_at_least("and on every row of failures (the worst)", 5.0, worst));
@@ -172,17 +196,27 @@ fn node(rows: &Value) -> Vec<Promise> {
 }
 
 /// What the script of the program holds its own figures to.
-fn program(targets: &Value) -> Vec<Promise> {
-    let targets = targets.as_array().into_iter().flatten();
+fn program(guard: &Value) -> Vec<Promise> {
+    let targets = guard["targets"].as_array().into_iter().flatten();
     let row = |target: &Value| {
+        let what = target["target"].as_str()?;
         Some(Promise {
-            what: target["target"].as_str()?.to_owned(),
+            what: what.to_owned(),
             limit: format!("at most {}", target["at_most"].as_f64()?),
             measured: figure(target["measured"].as_f64()?),
             held: target["met"].as_bool()?,
+            alone: pump(guard, what).unwrap_or_default(),
         })
     };
     targets.filter_map(row).collect()
+}
+
+/// What bytes take that are only passed on, before the same server.
+fn pump(guard: &Value, what: &str) -> Option<String> {
+    let server = what.strip_suffix(": p50 beside direct")?;
+    let mut ways = guard["ways"].as_array()?.iter();
+    let pump = ways.find(|row| row["server"] == server && row["way"] == "`cat`, both ways")?;
+    Some(format!("`cat`, both ways: {}", figure(pump["ratio"].as_f64()?)))
 }
 
 fn built(compiled: &Value) -> Option<Promise> {
@@ -192,6 +226,7 @@ fn built(compiled: &Value) -> Option<Promise> {
         limit: format!("under {BUILT} s"),
         measured: format!("{} s", figure(seconds)),
         held: seconds < BUILT,
+        alone: String::new(),
     })
 }
 
@@ -209,12 +244,14 @@ fn memory(points: &Value) -> Vec<Promise> {
             limit: format!("at most {BUDGET} MiB"),
             measured: format!("{} MiB", figure(held)),
             held: held <= BUDGET,
+            alone: String::new(),
         }));
         rows.extend(at_the_end(&format!("{way}: counted")).map(|counted| Promise {
             what: "and how many of them are counted".to_owned(),
             limit: "all".to_owned(),
             measured: figure(counted),
             held: (counted - RECORDED).abs() < 0.5,
+            alone: String::new(),
         }));
     }
     rows
