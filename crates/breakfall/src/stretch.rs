@@ -24,6 +24,40 @@ pub(crate) fn all(bytes: &[u8], is: impl Fn(u8) -> bool) -> bool {
         && rest.iter().fold(true, |all, byte| all & is(*byte))
 }
 
+/// How many bytes a mask tells of.
+pub(crate) const MASK: usize = 64;
+
+/// For which of some bytes something holds, the first [`MASK`] of them, a bit for each. It is asked
+/// of every byte, so that it must be cheap and without a branch; beyond the last one nothing holds.
+pub(crate) fn mask(bytes: &[u8], is: impl Fn(u8) -> bool) -> u64 {
+    match bytes.first_chunk::<MASK>() {
+        Some(all) => mask_of(all, is),
+        None => {
+            let mut all = [0; MASK];
+            all[..bytes.len()].copy_from_slice(bytes);
+            mask_of(&all, is) & ((1 << bytes.len()) - 1)
+        }
+    }
+}
+
+fn mask_of(bytes: &[u8; MASK], is: impl Fn(u8) -> bool) -> u64 {
+    let told = bytes.map(|byte| u8::from(is(byte)));
+    let (eights, _) = told.as_chunks::<8>();
+    // A product brings the lowest bits of eight bytes together, in its highest byte.
+    let bits =
+        |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    eights.iter().rev().fold(0, |mask, eight| mask << 8 | bits(eight))
+}
+
+/// The places of the bits of a mask, in order.
+pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (next < MASK).then_some(next)
+    })
+}
+
 /// Where two bytes first stand beside each other.
 pub(crate) fn first_pair(bytes: &[u8], [one, other]: [u8; 2]) -> Option<usize> {
     memchr::memchr_iter(one, bytes).find(|at| bytes.get(at + 1) == Some(&other))
@@ -42,6 +76,9 @@ mod tests {
             prop_assert_eq!(first(bytes, |byte| byte == b':'), text.find(':'));
             prop_assert_eq!(first_pair(bytes, *b": "), text.find(": "));
             prop_assert_eq!(all(bytes, |byte| byte != b':'), !text.contains(':'));
+            let places = bits(mask(bytes, |byte| byte == b':'));
+            let expected = bytes.iter().enumerate().take(MASK).filter(|(_, byte)| **byte == b':');
+            prop_assert!(places.eq(expected.map(|(at, _)| at)));
         }
     }
 }

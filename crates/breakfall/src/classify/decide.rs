@@ -7,7 +7,7 @@ use super::believe::{specific, stronger, weaker};
 use super::body::Body;
 use super::names::{self, Told};
 use super::pattern::Marked;
-use super::phrases::{BUILT_IN, Phrases, Spoken};
+use super::phrases::{BUILT_IN, Hit, Phrases, Spoken};
 use super::quotes::Quotes;
 use super::read::Evidence;
 use super::reports::{beyond, report};
@@ -32,7 +32,10 @@ pub(super) const VAGUE: &[(&str, f32)] = &[
 #[derive(Clone, Copy)]
 pub(super) struct Material<'a> {
     pub(super) evidence: &'a Evidence<'a>,
+    /// What is read of the text.
+    pub(super) whole: Marked<'a>,
     pub(super) segment: &'a Segment<'a>,
+    /// What is read of the decisive part.
     pub(super) marked: Marked<'a>,
     pub(super) body: Option<&'a Body>,
     /// What the body says, or the decisive part of the text.
@@ -88,14 +91,9 @@ impl Verdict {
 
 /// What an error comes to. The user's own phrases come first.
 pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
-    let Material { evidence, marked, body, said, quotes, status, .. } = *material;
-    if let Some(own) = own.and_then(|own| own.find(said, quotes)) {
-        return Verdict {
-            kind: own.kind,
-            rule: Cow::Owned(own.rule.to_owned()),
-            words: said.get(own.words.clone()).map(ToOwned::to_owned),
-            place: Some(own.words),
-        };
+    let Material { evidence, marked, body, status, .. } = *material;
+    if let Some(verdict) = own.and_then(|own| of_user(own, material)) {
+        return verdict;
     }
     // A report quotes every kind of error; what comes before it is true whatever is quoted.
     let of_a_program = evidence.http_status.is_none() && evidence.json_rpc_code.is_none();
@@ -116,6 +114,23 @@ pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
         Some(status) => by_status(material, status, coded),
         None => by_text(material, coded),
     }
+}
+
+/// By the user's own phrases: these hold wherever they stand, also in what else is not read.
+fn of_user(own: &Phrases, material: &Material) -> Option<Verdict> {
+    let Material { segment, body, said, quotes, .. } = *material;
+    let verdict = |hit: Hit, text: &str, place| Verdict {
+        kind: hit.kind,
+        rule: Cow::Owned(hit.rule.to_owned()),
+        words: text.get(hit.words).map(ToOwned::to_owned),
+        place,
+    };
+    if let Some(hit) = own.find(said, quotes) {
+        let place = Some(hit.words.clone());
+        return Some(verdict(hit, said, place));
+    }
+    let all = Some(segment.text).filter(|all| body.is_none() && all.len() > said.len())?;
+    own.find(all, &Quotes::of(all)).map(|hit| verdict(hit, all, None))
 }
 
 /// What the codes of a body tell.

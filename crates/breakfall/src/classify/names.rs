@@ -2,9 +2,8 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-
 use crate::FailureKind;
+use crate::keywords::Keywords;
 
 /// What a name tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +19,7 @@ struct Table {
     /// Each with its row and whether more may stand before or behind it.
     patterns: Vec<(usize, bool, bool)>,
     rows: Vec<Told>,
-    automaton: Option<AhoCorasick>,
+    words: Keywords,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -38,7 +37,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         }
         rows.push(if sure == "surely" { Told::Surely(kind) } else { Told::Otherwise(kind) });
     }
-    Table { patterns, rows, automaton: AhoCorasick::new(texts).ok() }
+    Table { patterns, rows, words: Keywords::new(texts.into_iter(), false) }
 });
 
 /// What a name tells, if it is known.
@@ -61,17 +60,24 @@ pub(super) fn tell(name: &str) -> Option<Told> {
         .unwrap_or(&folded);
     let ends = [folded.len(), bare.len()];
     let table = &*TABLE;
-    let hits = table.automaton.as_ref()?.find_overlapping_iter(&folded);
-    let fits = hits.filter_map(|hit| {
-        let (row, open_before, open_behind) = table.patterns[hit.pattern().as_usize()];
-        let fits = (open_before || hit.start() == 0) && (open_behind || ends.contains(&hit.end()));
-        fits.then_some(row)
+    let mut first: Option<usize> = None;
+    table.words.each(&folded, |pattern, start, end| {
+        let (row, open_before, open_behind) = table.patterns[pattern];
+        if (open_before || start == 0) && (open_behind || ends.contains(&end)) {
+            first = Some(first.map_or(row, |known| known.min(row)));
+        }
     });
-    fits.min().map(|row| table.rows[row])
+    first.map(|row| table.rows[row])
 }
 
 /// Whether a word is the name of an error's type: `TimeoutError`, `psycopg.errors.UndefinedTable`.
 pub(super) fn is_type_name(word: &str) -> bool {
+    // The last letter of an ending, or of a code: most words have another.
+    let ends =
+        |byte: &u8| matches!(byte, b'r' | b'n' | b't' | b'e' | b'g' | b'A'..=b'Z' | b'0'..=b'9');
+    if !word.as_bytes().last().is_some_and(ends) {
+        return false;
+    }
     let dot = word.bytes().rposition(|byte| matches!(byte, b'.' | b'\\'));
     let last = dot.map_or(word, |dot| &word[dot + 1..]);
     if !last.bytes().next().is_some_and(|b| b.is_ascii_uppercase() || b == b'_') {

@@ -10,11 +10,15 @@ use super::{body, reports, resource, segment, signals, wait};
 use crate::expression::{ascii, first_group};
 use crate::keywords::Keywords;
 
+/// Every pattern, those of resources first.
+fn patterns() -> impl Iterator<Item = &'static Pattern> {
+    let others = [body::PATTERNS, reports::PATTERNS, signals::PATTERNS, wait::PATTERNS];
+    resource::patterns().chain(others.into_iter().flatten().copied())
+}
+
 /// Every hint of every pattern, in order, for one scan.
 static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let listed = [body::PATTERNS, reports::PATTERNS, signals::PATTERNS, wait::PATTERNS];
-    let patterns = listed.into_iter().flatten().copied().chain(resource::patterns());
-    let hints = patterns.flat_map(|pattern| pattern.hints.iter().chain(pattern.also));
+    let hints = patterns().flat_map(|pattern| pattern.hints.iter().chain(pattern.also));
     let mut hints: Vec<&str> = hints.copied().collect();
     hints.extend(segment::LITERALS.iter().map(|literal| literal.words));
     hints.sort_unstable();
@@ -23,10 +27,19 @@ static HINTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     hints
 });
 
-static SCAN: LazyLock<Keywords> = LazyLock::new(|| Keywords::new(HINTS.iter().copied(), false));
+/// The scan for all hints, and which patterns each of them announces, a bit each.
+static SCAN: LazyLock<(Keywords, Vec<u128>)> = LazyLock::new(|| {
+    let mut by_hint = vec![0; HINTS.len()];
+    for (nth, pattern) in patterns().enumerate().take(128) {
+        for hint in pattern.hints.iter().filter_map(|hint| HINTS.binary_search(hint).ok()) {
+            by_hint[hint] |= 1 << nth;
+        }
+    }
+    (Keywords::new(HINTS.iter().copied(), false), by_hint)
+});
 
 /// How many words of marks there are: one bit for each hint.
-pub(super) const MARKS: usize = 6;
+const MARKS: usize = 6;
 
 type Marks = [u64; MARKS];
 
@@ -35,26 +48,39 @@ type Marks = [u64; MARKS];
 pub(super) struct Marked<'t> {
     pub(super) text: &'t str,
     marks: Marks,
+    /// Which patterns these announce.
+    announced: u128,
 }
 
 impl<'t> Marked<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        // The last bit stands for nothing, and is always set.
-        let mut marks = [0; MARKS];
-        marks[MARKS - 1] = 1 << 63;
-        SCAN.each(text, |hint, _, _| marks[hint / 64 % MARKS] |= 1 << (hint % 64));
-        Self { text, marks }
+        let (mut marks, mut announced) = ([0; MARKS], 0);
+        let (scan, by_hint) = &*SCAN;
+        scan.each(text, |hint, _, _| {
+            marks[hint / 64 % MARKS] |= 1 << (hint % 64);
+            announced |= by_hint[hint];
+        });
+        Self { text, marks, announced }
     }
 
-    /// The hints that stand in it, by their place in the list.
-    pub(super) fn each(&self) -> impl Iterator<Item = usize> {
-        let words = self.marks.iter().enumerate();
-        words.flat_map(|(nth, word)| bits(u128::from(*word)).map(move |bit| 64 * nth + bit))
+    /// A text that was not looked through: every hint may stand in it.
+    pub(super) fn unread(text: &'t str) -> Self {
+        Self { text, marks: [u64::MAX; MARKS], announced: u128::MAX }
+    }
+
+    /// The patterns that may match, by their place in the list.
+    pub(super) fn announced(&self) -> impl Iterator<Item = usize> {
+        let mut left = self.announced;
+        std::iter::from_fn(move || {
+            let next = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (next < 128).then_some(next)
+        })
     }
 
     /// A part of the text: what stands in it stands in the whole, so that no pattern is missed.
     pub(super) fn part<'p>(&self, text: &'p str) -> Marked<'p> {
-        Marked { text, marks: self.marks }
+        Marked { text, ..*self }
     }
 }
 
@@ -66,7 +92,9 @@ pub(super) struct Pattern {
     hints: &'static [&'static str],
     /// And one of these, where there are any.
     also: &'static [&'static str],
-    masks: OnceLock<[Marks; 2]>,
+    /// Its place among all patterns, if its hints are looked for.
+    place: OnceLock<Option<usize>>,
+    also_marked: OnceLock<Marks>,
     regex: OnceLock<Option<Regex>>,
 }
 
@@ -81,7 +109,14 @@ impl Pattern {
         also: &'static [&'static str],
         source: &'static str,
     ) -> Self {
-        Self { source, hints, also, masks: OnceLock::new(), regex: OnceLock::new() }
+        Self {
+            source,
+            hints,
+            also,
+            place: OnceLock::new(),
+            also_marked: OnceLock::new(),
+            regex: OnceLock::new(),
+        }
     }
 
     /// The first group of the first match, or the whole match where there is no group.
@@ -119,31 +154,23 @@ impl Pattern {
         first_group(&captures).map(|(group, whole)| (group, whole.end))
     }
 
-    /// Its hints, by their place in the list; none where one of them is not there.
-    pub(super) fn hints(&self) -> Option<Vec<usize>> {
-        self.hints.iter().map(|hint| HINTS.binary_search(hint).ok()).collect()
-    }
-
     /// Whether words stand in a text that stand in every text that it matches.
     pub(super) fn may_match(&self, text: &Marked) -> bool {
-        let masks = self.masks.get_or_init(|| [mask(self.hints), mask(self.also)]);
-        let stands =
-            |mask: &Marks| (0..MARKS).fold(0, |any, nth| any | mask[nth] & text.marks[nth]);
-        stands(&masks[0]) != 0 && stands(&masks[1]) != 0
+        let place = self.place.get_or_init(|| {
+            let listed = self.hints.iter().all(|hint| HINTS.binary_search(hint).is_ok());
+            let place = patterns().take(128).position(|known| std::ptr::eq(known, self));
+            place.filter(|_| listed && !self.hints.is_empty())
+        });
+        if place.is_some_and(|place| text.announced >> place & 1 == 0) {
+            return false;
+        }
+        let also = self.also_marked.get_or_init(|| mask(self.also));
+        self.also.is_empty() || (0..MARKS).any(|nth| also[nth] & text.marks[nth] != 0)
     }
 }
 
-/// Which bits are set.
-pub(super) fn bits(mut of: u128) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let next = of.trailing_zeros() as usize;
-        of &= of.wrapping_sub(1);
-        (next < 128).then_some(next)
-    })
-}
-
-/// A bit for each of some hints. Where there are none, or one is not listed, all of them: then the
-/// pattern is looked for each time, which costs more and changes nothing.
+/// A bit for each of some hints. Where one is not listed, all of them: then the pattern is looked for
+/// each time, which costs more and changes nothing.
 fn mask(hints: &[&str]) -> Marks {
     let mut mask = [0; MARKS];
     for hint in hints {
@@ -152,7 +179,7 @@ fn mask(hints: &[&str]) -> Marks {
             Err(_) => return [u64::MAX; MARKS],
         }
     }
-    if hints.is_empty() { [u64::MAX; MARKS] } else { mask }
+    mask
 }
 
 /// Words that are looked for as they are.
@@ -168,12 +195,17 @@ impl Literal {
 
     /// Where they stand first.
     pub(super) fn first_of(&self, text: &Marked) -> Option<usize> {
-        self.may_stand_in(text).then(|| text.text.find(self.words)).flatten()
+        self.places(text)?.next()
     }
 
     /// Where they stand last.
     pub(super) fn last_of(&self, text: &Marked) -> Option<usize> {
-        self.may_stand_in(text).then(|| text.text.rfind(self.words)).flatten()
+        self.places(text)?.last()
+    }
+
+    fn places<'t>(&self, text: &Marked<'t>) -> Option<memchr::memmem::FindIter<'t, 'static>> {
+        self.may_stand_in(text)
+            .then(|| memchr::memmem::find_iter(text.text.as_bytes(), self.words.as_bytes()))
     }
 
     fn may_stand_in(&self, text: &Marked) -> bool {
@@ -212,5 +244,8 @@ mod tests {
         let source = include_str!("segment.rs");
         assert_eq!(source.matches("Literal::new(").count(), segment::LITERALS.len());
         assert!(HINTS.len() < 64 * MARKS, "{} hints", HINTS.len());
+        assert!(patterns().count() <= 128, "{} patterns", patterns().count());
+        let announced = SCAN.1.iter().fold(0, |all, announced| all | announced);
+        assert_eq!(announced.count_ones() as usize, patterns().count());
     }
 }

@@ -218,6 +218,11 @@ fn is_condition(text: &str, end: usize) -> bool {
 /// Whether a phrase is neither a part of a word nor of a path.
 fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
+    // Between spaces, most do.
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+    if [before, bytes.get(end)].iter().all(|byte| byte.is_none_or(u8::is_ascii_whitespace)) {
+        return true;
+    }
     let wordy = |byte: Option<&u8>| byte.copied().is_some_and(is_wordy);
     // A plural is the same word.
     let end =

@@ -1,5 +1,6 @@
 //! An error becomes a reading: taken apart, its kind decided, its resource and its wait found.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use super::decide::{Material, Verdict, decide, may_pass};
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
-use super::segment::{Segment, bounded};
+use super::segment::{Segment, both_ends, bounded};
 use super::signals::status_in;
 use super::spelling::Words;
 use super::{memory, resource, wait};
@@ -105,13 +106,25 @@ impl Reader {
 
     fn taken_apart<T>(evidence: &Evidence, then: impl FnOnce(&Material, &str) -> T) -> T {
         let text = bounded(evidence.text);
-        let whole = Marked::new(&text);
-        let segment = Segment::of(&whole);
-        let marked = whole.part(segment.text);
-        let body = Body::of(&marked);
+        let read = both_ends(&text);
+        let whole = Marked::new(&read);
+        let is_whole = read.len() == text.len();
+        let looked = if is_whole { whole } else { Marked::unread(&text) };
+        let segment = Segment::of(&looked);
+        let body = Body::of(&looked.part(segment.text));
+        // A body is read whole: half of one is none.
+        let decisive = match &body {
+            Some(_) => Cow::Borrowed(segment.text),
+            None => both_ends(segment.text),
+        };
+        let marked = if is_whole || decisive == read {
+            whole.part(&decisive)
+        } else {
+            Marked::new(&decisive)
+        };
         let said =
             body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
-        let said = said.as_deref().unwrap_or(segment.text);
+        let said = said.as_deref().unwrap_or(&decisive);
         let quotes = Quotes::of(said);
         let spoken = BUILT_IN.spoken(said);
         let status = evidence
@@ -120,6 +133,7 @@ impl Reader {
             .or_else(|| status_in(&marked).or_else(|| body.as_ref().and_then(|body| body.status)));
         let material = Material {
             evidence,
+            whole,
             segment: &segment,
             marked,
             body: body.as_ref(),
@@ -141,7 +155,7 @@ impl Reader {
             words: verdict.words,
             resource,
             status: material.status,
-            wait: wait::wait(&material.marked.part(text)),
+            wait: wait::wait(&material.whole),
         }
     }
 }
@@ -169,7 +183,7 @@ impl<'a> Material<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Evidence, Reader};
+    use super::{Evidence, PhraseRule, Reader};
     use crate::FailureKind as K;
 
     #[test]
@@ -216,6 +230,55 @@ mod tests {
         ] {
             let reading = Reader::default().read(&Evidence { text, ..Evidence::default() });
             assert_eq!(reading.kind, kind, "{text}: {reading:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_of_the_user_holds_in_the_middle_of_a_long_text() {
+        let rule = PhraseRule {
+            id: "seats".to_owned(),
+            kind: "conflict".to_owned(),
+            phrases: vec!["row seven".to_owned()],
+        };
+        let reader = Reader::with_rules(&[rule]).unwrap();
+        let log = "step 7 of 9 is done, as ever\n".repeat(100);
+        let text = format!("{log}no place in row seven\n{log}");
+        let reading = reader.read(&Evidence { text: &text, ..Evidence::default() });
+        assert_eq!((reading.kind, &*reading.rule), (K::Conflict, "seats"));
+        assert_eq!(reading.words.as_deref(), Some("row seven"));
+    }
+
+    #[test]
+    fn a_long_text_is_read_where_it_says_what_failed() {
+        let lines = |line: &str| format!("{line}\n").repeat(100);
+        let (frames, log) =
+            (lines("\tat a.b.C.d(E.java:12)"), lines("step 7 of 9 is done, as ever"));
+        let fields = (0..100).map(|n| format!("\"field{n}\": \"value {n} of them\", "));
+        let fields: String = fields.collect();
+        for (text, kind) in [
+            (format!("open data/in.csv: no such file or directory\n{log}"), K::NotFound),
+            (format!("{log}open data/in.csv: permission denied"), K::Permission),
+            // A cause, an error behind frames and a body stand wherever they stand.
+            (
+                format!(
+                    "x.RuntimeException: a\n{frames}Caused by: java.net.ConnectException: b\n{frames}"
+                ),
+                K::Network,
+            ),
+            (
+                format!(
+                    "Traceback (most recent call last):\n{}FileNotFoundError: in.csv\n",
+                    lines("  File \"a.py\", line 7, in x")
+                ),
+                K::NotFound,
+            ),
+            (
+                format!("{{{fields}\"code\": \"rate_limit_exceeded\", {fields}\"a\": 1}}"),
+                K::RateLimited,
+            ),
+        ] {
+            let reading = Reader::default().read(&Evidence { text: &text, ..Evidence::default() });
+            assert_eq!(reading.kind, kind, "{reading:?}");
         }
     }
 }

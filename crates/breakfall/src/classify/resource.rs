@@ -22,7 +22,7 @@ use super::quotes::Quotes;
 use crate::FailureKind;
 
 /// How much of a text around the decisive part is looked at.
-const AROUND: usize = 4 << 10;
+const AROUND: usize = 1 << 10;
 
 /// An error of which the kind is known.
 pub(super) struct About<'t> {

@@ -7,8 +7,15 @@ use super::names;
 use super::pattern::{Literal, Marked};
 use crate::stretch;
 
-/// How much of a text is read, half of it from each end.
+/// How much of a text is looked at, half of it from each end: for tracebacks, causes and bodies.
 const READ: usize = 24 << 10;
+
+/// How much of a text that is no body is read word by word at each end. What an error says stands
+/// in its first lines or its last ones, not between them.
+const END: usize = 1 << 10;
+
+/// How far from there a line or a word may end, so that none is cut in two.
+const LAST_LINE: usize = 128;
 
 /// How many lines are asked what they call themselves.
 const LINES: usize = 400;
@@ -29,16 +36,36 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
         (whole, None) => Cow::Borrowed(whole),
         (head, Some(tail)) => Cow::Owned(format!("{head}\n{tail}")),
     };
-    let text = if text.contains('\u{1b}') { Cow::Owned(without_escapes(&text)) } else { text };
+    let escapes = memchr::memchr(0x1b, text.as_bytes()).is_some();
+    let text = if escapes { Cow::Owned(without_escapes(&text)) } else { text };
     match without_asides(&text) {
         Some(rest) => Cow::Owned(rest),
         None => text,
     }
 }
 
+/// What is read word by word: all of a text, or its head and its tail.
+pub(super) fn both_ends(text: &str) -> Cow<'_, str> {
+    if text.len() <= 2 * END {
+        return Cow::Borrowed(text);
+    }
+    let head = &text[..text.floor_char_boundary(END)];
+    let tail = &text[text.ceil_char_boundary(text.len() - END)..];
+    let last = &head[head.ceil_char_boundary(END - LAST_LINE)..];
+    let head = last
+        .rfind('\n')
+        .or_else(|| last.rfind(' '))
+        .map_or(head, |at| &head[..head.len() - last.len() + at]);
+    let first = &tail[..tail.floor_char_boundary(LAST_LINE)];
+    let tail = first.find('\n').or_else(|| first.find(' ')).map_or(tail, |at| &tail[at + 1..]);
+    Cow::Owned(format!("{head}\n{tail}"))
+}
+
 /// Without warnings, notices and hints, where other lines say that they are errors: a program
 /// that goes on to fail has not failed of what it warned of.
 fn without_asides(text: &str) -> Option<String> {
+    // One line is no other than itself.
+    memchr::memchr(b'\n', text.as_bytes())?;
     let (mut aside, mut error) = (false, false);
     for line in lines(text).take(LINES) {
         let level = Level::of(line);
@@ -264,6 +291,15 @@ mod tests {
         let text = format!("head {} tail", "x".repeat(1 << 20));
         let read = bounded(&text);
         assert!(read.len() < 25 << 10 && read.starts_with("head") && read.ends_with("tail"));
+    }
+
+    #[test]
+    fn no_line_or_word_is_cut_where_a_text_is_read_at_both_ends() {
+        let lines = both_ends(&"not found: a/b.c\n".repeat(200)).into_owned();
+        assert!(lines.len() < 2 * END + 2 && lines.lines().all(|line| line == "not found: a/b.c"));
+        let words = both_ends(&"é disallowed ".repeat(200)).into_owned();
+        assert!(words.split_whitespace().all(|word| word == "é" || word == "disallowed"));
+        assert_eq!(both_ends(&"é".repeat(2 * END)).chars().filter(|c| *c == 'é').count(), END);
     }
 
     #[test]

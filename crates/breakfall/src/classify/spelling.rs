@@ -136,29 +136,24 @@ fn each_word(text: &str, part: u32, words: &mut Vec<Word>) {
 }
 
 /// What an ASCII character means within a token.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Lower,
-    Upper,
-    Digit,
-    Apostrophe,
-    Slash,
-    Space,
-    Other,
-}
+const LOWER: u8 = 1;
+const UPPER: u8 = 1 << 1;
+const APOSTROPHE: u8 = 1 << 2;
+const SLASH: u8 = 1 << 3;
+const SPACE: u8 = 1 << 4;
+const OTHER: u8 = 1 << 5;
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
+static CLASSES: [u8; 256] = {
+    let mut classes = [OTHER; 256];
     let mut byte = 0_u8;
     while byte < 128 {
         classes[byte as usize] = match byte {
-            b'a'..=b'z' => Class::Lower,
-            b'A'..=b'Z' => Class::Upper,
-            b'0'..=b'9' => Class::Digit,
-            b'\'' => Class::Apostrophe,
-            b'/' | b'\\' => Class::Slash,
-            b'\t'..=b'\r' | b' ' => Class::Space,
-            _ => Class::Other,
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'\'' => APOSTROPHE,
+            b'/' | b'\\' => SLASH,
+            b'\t'..=b'\r' | b' ' => SPACE,
+            _ => OTHER,
         };
         byte += 1;
     }
@@ -171,44 +166,49 @@ const EMPTY: u64 = 0xcbf2_9ce4_8422_2325_u64.wrapping_mul(PRIME);
 /// The words of a text in ASCII, in one pass: as [`split`] has them.
 fn plain_words(bytes: &[u8], part: u32, words: &mut Vec<Word>) {
     let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    let class = |at: usize| bytes.get(at).map_or(Class::Space, |byte| CLASSES[usize::from(*byte)]);
     // How many words there were before this token, and whether it is a path.
     let (mut before, mut path) = (words.len(), false);
-    let mut at = 0;
-    while at <= bytes.len() {
-        let mut last = class(at);
-        match last {
-            Class::Lower | Class::Upper => {
-                let (start, mut key) = (at, EMPTY);
+    let mut start = 0;
+    while let Some(byte) = bytes.get(start) {
+        match CLASSES[usize::from(*byte)] {
+            LOWER | UPPER => {
+                let (mut key, mut end, mut last) = (EMPTY, start, OTHER);
+                // In lower case; an apostrophe stays what it is.
+                let with = |key: u64, byte: u8| (key ^ u64::from(byte | 0x20)).wrapping_mul(PRIME);
                 loop {
-                    // In lower case; an apostrophe stays what it is.
-                    key = (key ^ u64::from(bytes[at] | 0x20)).wrapping_mul(PRIME);
-                    at += 1;
-                    let next = class(at);
-                    let goes_on = match next {
-                        Class::Lower => true,
-                        Class::Upper => last != Class::Lower,
-                        Class::Apostrophe => last != Class::Apostrophe,
-                        _ => false,
-                    };
+                    let run = end;
+                    while let Some(byte @ b'a'..=b'z') = bytes.get(end) {
+                        (key, end) = (with(key, *byte), end + 1);
+                    }
+                    if end > run {
+                        last = LOWER;
+                    }
+                    let Some(byte) = bytes.get(end) else { break };
+                    let class = CLASSES[usize::from(*byte)];
+                    let goes_on = class == UPPER && last != LOWER
+                        || class == APOSTROPHE && last != APOSTROPHE;
                     if !goes_on {
                         break;
                     }
-                    last = next;
+                    (key, end, last) = (with(key, *byte), end + 1, class);
                 }
-                words.push(Word { key, part, start: position(start), end: position(at) });
+                words.push(Word { key, part, start: position(start), end: position(end) });
+                start = end;
                 continue;
             }
-            Class::Space => {
+            SPACE => {
                 if path {
                     words.truncate(before);
                 }
                 (before, path) = (words.len(), false);
             }
-            Class::Slash => path = true,
-            Class::Digit | Class::Apostrophe | Class::Other => {}
+            SLASH => path = true,
+            _ => {}
         }
-        at += 1;
+        start += 1;
+    }
+    if path {
+        words.truncate(before);
     }
 }
 

@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
-use super::letters::{BEYOND, DIGIT, LETTERS, LOWER, MARK_OR_EQUALS, sorts};
-use super::names::{Shape, tidy};
+use super::letters::{
+    BEYOND, DIGIT, DOT, LETTERS, LOWER, MARK_OR_EQUALS, SLASH, UNDERSCORE, UPPER, sorts,
+};
+use super::names::{Shape, tidy, tidy_of};
 use super::parts::each_part;
 use super::scene::{Scene, Spot};
 use super::signs::{REACH, Sign, Signs, on_line, relate, shape};
@@ -57,7 +59,7 @@ pub(super) fn candidates<'t>(
     if let Some(form) = forms::find(about.kind, &marked) {
         let mut signs = Signs::default();
         signs.add(Sign::Form);
-        scene.weigh(form, signs, &mut found);
+        scene.weigh(&scene.spot(&form), None, signs, &mut found);
     }
     scene.quoted(about.quotes, &mut found);
     if !found.is_empty() {
@@ -171,7 +173,7 @@ impl<'t> Scene<'t> {
                         && !self.is_other_clause(&between)
                 });
                 signs.add_if(later, Sign::LaterQuote);
-                self.weigh(quote.clone(), signs, found);
+                self.weigh(&self.spot(quote), None, signs, found);
             }
         }
     }
@@ -180,16 +182,24 @@ impl<'t> Scene<'t> {
     fn bare(&self, quotes: &Quotes, found: &mut Vec<Candidate<'t>>) {
         // Quotations come in order and do not overlap.
         let mut next = 0;
-        for word in &self.words {
+        // Nor do places, and words come in order, too.
+        let mut place = 0;
+        for (nth, word) in self.words.iter().enumerate() {
             if found.len() >= MOST {
                 break;
             }
-            if !self.in_reach(word) {
+            let range = word.range();
+            if !self.in_reach(&range) {
                 continue;
             }
             // Most words are plain, or the sentence's.
-            let lower = sorts(&self.text[word.clone()]) == LOWER;
-            if lower && (self.says(word) || is_plain_word(&self.text[word.clone()])) {
+            while self.places.get(place).is_some_and(|place| place.range.end + NEAR <= word.start) {
+                place += 1;
+            }
+            let beside = self.places.get(place).is_some_and(|p| p.range.start < word.end + NEAR);
+            let lower = word.sorts == LOWER;
+            if lower && (!beside && self.is_in_sentence(&range) || is_plain_word(&self.text[range]))
+            {
                 continue;
             }
             while quotes.0.get(next).is_some_and(|quote| quote.end + 1 < word.end) {
@@ -198,21 +208,35 @@ impl<'t> Scene<'t> {
             let inside = quotes.0.get(next).is_some_and(|quote| quote.start <= word.start);
             let mut signs = Signs::default();
             signs.add_if(inside, Sign::InQuotes);
-            each_part(self.text, word, |part| {
+            each_part(self.text, *word, |part| {
                 // What is quoted as a whole was taken as such.
                 let known = quotes.0.binary_search_by_key(&part.start, |quote| quote.start);
                 if !known.is_ok_and(|at| quotes.0[at].end == part.end) {
-                    self.weigh(part, signs, found);
+                    let whole = part.len() == word.end - word.start;
+                    let sorts = whole.then_some(word.sorts);
+                    self.weigh(&self.spot_in(nth, &part), sorts, signs, found);
                 }
             });
         }
     }
 
-    /// Adds what stands in a place, unless it cannot be a name.
-    fn weigh(&self, range: Range<usize>, mut signs: Signs, found: &mut Vec<Candidate<'t>>) {
-        let Some(text) = self.text.get(range.clone()).and_then(tidy) else { return };
-        let sorts = sorts(text);
-        if found.len() >= MOST || !self.may_be_named(&range, text, sorts, signs) {
+    /// Adds what stands in a place, unless it cannot be a name. Of a whole word, the sorts of its
+    /// letters are known, and that it is not plain where they are all of lower case.
+    fn weigh(
+        &self,
+        spot: &Spot,
+        known: Option<u16>,
+        mut signs: Signs,
+        found: &mut Vec<Candidate<'t>>,
+    ) {
+        let range = spot.range.clone();
+        let Some(there) = self.text.get(range.clone()) else { return };
+        let made_of = known.unwrap_or_else(|| sorts(there));
+        let Some(text) = tidy_of(there, made_of) else { return };
+        let sorts = if text.len() == there.len() { made_of } else { sorts(text) };
+        if found.len() >= MOST
+            || known != Some(LOWER) && !self.may_be_named(&range, text, sorts, signs)
+        {
             return;
         }
         signs.add_if(self.outside, Sign::Outside);
@@ -220,8 +244,7 @@ impl<'t> Scene<'t> {
         let line = self.line(&range);
         on_line(self, &range, &line, &mut signs);
         signs.add_if(self.advises(&(line.start..range.start)), Sign::Advice);
-        let spot = self.spot(&range);
-        let beside = self.beside(&spot, &line, &mut signs);
+        let beside = self.beside(spot, &line, &mut signs);
         let mut gaps = [usize::MAX; 2];
         // In order: what is too far away is passed over.
         let far = self.places.partition_point(|place| place.range.end + REACH < range.start);
@@ -229,7 +252,7 @@ impl<'t> Scene<'t> {
             if place.range.start > range.end + REACH {
                 break;
             }
-            relate(self, &spot, place, &mut signs, &mut gaps);
+            relate(self, spot, place, &mut signs, &mut gaps);
         }
         let program = signs.has(Sign::LineStart) && signs.has(Sign::ThenColon);
         signs.add_if(program && !signs.has(Sign::Before), Sign::Program);
@@ -260,11 +283,13 @@ impl<'t> Scene<'t> {
 
     /// Whether what looks like one is a word of a sentence: it is far from the decisive words.
     fn says(&self, range: &Range<usize>) -> bool {
+        self.is_in_sentence(range) && !self.is_beside(range, NEAR)
+    }
+
+    /// Whether a word stands behind another, in a text that says what it is about.
+    fn is_in_sentence(&self, range: &Range<usize>) -> bool {
         let before = &self.text.as_bytes()[..range.start];
-        !self.places.is_empty()
-            && before.ends_with(b" ")
-            && !before.ends_with(b": ")
-            && !self.is_beside(range, NEAR)
+        !self.places.is_empty() && before.ends_with(b" ") && !before.ends_with(b": ")
     }
 
     /// The words on either side.
@@ -283,11 +308,16 @@ impl<'t> Scene<'t> {
         let ago = self.word(first.checked_sub(2), line);
         let before = self.word(first.checked_sub(1), line);
         let before =
-            before.map(|word| if word.is_empty() { ago.unwrap_or_default() } else { word });
-        if let Some(before) = before {
-            signs.add_if(names::is_type_name(before), Sign::BehindType);
-            signs.add_if(before.contains('/') || Shape::of(before).file, Sign::BehindName);
+            before.map(|word| if word.0.is_empty() { ago.unwrap_or_default() } else { word });
+        if let Some((before, sorts)) = before {
+            let typed = sorts & (UPPER | UNDERSCORE) != 0 && names::is_type_name(before);
+            signs.add_if(typed, Sign::BehindType);
+            let named =
+                sorts & (SLASH | DOT) != 0 && (before.contains('/') || Shape::of(before).file);
+            signs.add_if(named, Sign::BehindName);
         }
-        Beside { field: None, key, before, ago, after: self.word(Some(last), line) }
+        let said = |word: Option<(&'t str, u16)>| word.map(|(word, _)| word);
+        let after = said(self.word(Some(last), line));
+        Beside { field: None, key, before: said(before), ago: said(ago), after }
     }
 }

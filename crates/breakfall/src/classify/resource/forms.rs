@@ -4,30 +4,15 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::FailureKind;
-use crate::classify::pattern::{MARKS, Marked, Pattern, bits};
+use crate::classify::pattern::{Marked, Pattern};
 
 /// Where a form tells the resource of a failure.
 pub(super) fn find(kind: FailureKind, text: &Marked) -> Option<Range<usize>> {
-    let by_hint = &*BY_HINT;
-    let may_match = text.each().fold(0, |all, hint| all | by_hint[hint]);
-    bits(may_match).find_map(|nth| {
-        let (kinds, pattern) = &FORMS[nth];
-        if kinds.contains(&kind) { pattern.find(text) } else { None }
-    })
+    // Forms are the first of all patterns.
+    text.announced()
+        .map_while(|nth| FORMS.get(nth))
+        .find_map(|(kinds, pattern)| if kinds.contains(&kind) { pattern.find(text) } else { None })
 }
-
-/// The forms that each hint announces, a bit each.
-static BY_HINT: LazyLock<[u128; 64 * MARKS]> = LazyLock::new(|| {
-    let mut by_hint = [0; 64 * MARKS];
-    for (nth, (_, pattern)) in FORMS.iter().enumerate().take(128) {
-        match pattern.hints() {
-            Some(hints) => hints.into_iter().for_each(|hint| by_hint[hint] |= 1 << nth),
-            // Looked for each time: the last bit of the marks is always set.
-            None => by_hint[64 * MARKS - 1] |= 1 << nth,
-        }
-    }
-    by_hint
-});
 
 /// Every pattern of this file.
 pub(in crate::classify) fn patterns() -> impl Iterator<Item = &'static Pattern> {
@@ -386,14 +371,3 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (DENIED, Pattern::new(&["daemon socket"], r"(?i)daemon socket at (\S+?):?(?:\s|$)")),
     ]
 });
-
-#[cfg(test)]
-mod tests {
-    use super::{BY_HINT, FORMS};
-
-    #[test]
-    fn every_form_has_its_bit() {
-        let all = BY_HINT.iter().fold(0, |all, forms| all | forms);
-        assert_eq!(all.count_ones() as usize, FORMS.len());
-    }
-}

@@ -25,7 +25,7 @@ pub(super) const LETTERS: u16 = LOWER | UPPER;
 /// What most names are made of.
 pub(super) const PLAIN: u16 = LETTERS | DIGIT | UNDERSCORE | HYPHEN | SLASH | DOT;
 
-const SORTS: [u16; 256] = {
+static SORTS: [u16; 256] = {
     let mut sorts = [OTHER; 256];
     let mut byte = 0_u8;
     loop {
@@ -58,8 +58,8 @@ const SORTS: [u16; 256] = {
 
 /// All sorts of letters in a text.
 #[inline]
-pub(super) fn sorts(text: &str) -> u16 {
-    text.bytes().fold(0, |sorts, byte| sorts | SORTS[usize::from(byte)])
+pub(super) fn sorts(text: impl AsRef<[u8]>) -> u16 {
+    text.as_ref().iter().fold(0, |sorts, byte| sorts | SORTS[usize::from(*byte)])
 }
 
 /// Letters that are told apart by a bit: as bytes, and beyond ASCII.
@@ -129,10 +129,16 @@ impl Marks {
         self.trim_end(self.trim_start(text))
     }
 
+    /// Whether a text may be made of nothing else, by its first two bytes: most are not.
+    #[inline]
+    pub(super) fn may_be_all_of(&self, text: &[u8]) -> bool {
+        !self.is_none(text.first()) && !self.is_none(text.get(1))
+    }
+
     /// Whether a text is made of nothing else.
     #[inline]
     pub(super) fn are_all_of(&self, text: &str) -> bool {
-        !self.is_none(text.as_bytes().first()) && self.trimmed_start(text).is_empty()
+        self.may_be_all_of(text.as_bytes()) && self.trimmed_start(text).is_empty()
     }
 }
 

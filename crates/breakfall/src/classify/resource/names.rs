@@ -80,8 +80,13 @@ fn is_ending(text: &str) -> bool {
 
 /// Without what belongs to the sentence.
 pub(super) fn tidy(found: &str) -> Option<&str> {
+    tidy_of(found, sorts(found))
+}
+
+/// The same of a name of which the sorts of letters are known.
+pub(super) fn tidy_of(found: &str, sorts: u16) -> Option<&str> {
     // Most names have nothing of it but the dot behind them.
-    if sorts(found) & !PLAIN == 0 {
+    if sorts & !PLAIN == 0 {
         let found = if found.len() > 1 { found.trim_end_matches('.') } else { found };
         return (!found.is_empty() && found.len() <= 256).then_some(found);
     }

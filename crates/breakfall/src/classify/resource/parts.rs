@@ -2,19 +2,17 @@
 
 use std::ops::Range;
 
-use super::letters::{
-    BRACKET, CLOSING, COLON, DIGIT, ENDING, EQUALS, LETTERS, OPENING, SLASH, sorts,
-};
+use super::letters::{BRACKET, CLOSING, COLON, DIGIT, ENDING, EQUALS, LETTERS, OPENING, SLASH};
 use super::names::Shape;
+use super::scene::Word;
 
 /// The parts of a word that may be names, in turn.
-pub(super) fn each_part(text: &str, word: &Range<usize>, mut then: impl FnMut(Range<usize>)) {
-    let sorts = sorts(&text[word.clone()]);
-    if sorts & !(LETTERS | DIGIT) == 0 {
-        then(word.clone());
+pub(super) fn each_part(text: &str, word: Word, mut then: impl FnMut(Range<usize>)) {
+    if word.sorts & !(LETTERS | DIGIT) == 0 {
+        then(word.range());
         return;
     }
-    let all = inner(text, word, sorts).into_iter().flatten();
+    let all = inner(text, &word.range(), word.sorts).into_iter().flatten();
     all.filter(|part| !part.is_empty()).for_each(then);
 }
 

@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::About;
-use super::letters::MARK;
+use super::letters::{MARK, sorts};
 use super::signs::REACH;
+use crate::stretch::{self, MASK};
 
 /// How many words of a text are looked at.
 const WORDS: usize = 1_500;
@@ -16,7 +17,7 @@ const ADVICE: usize = 96;
 /// A text with its words, and where it speaks of the kind.
 pub(super) struct Scene<'t> {
     pub(super) text: &'t str,
-    pub(super) words: Vec<Range<usize>>,
+    pub(super) words: Vec<Word>,
     /// Where it begins to tell what to do.
     advice: Vec<usize>,
     /// Where its lines end.
@@ -30,6 +31,21 @@ pub(super) struct Scene<'t> {
     pub(super) trimmed: usize,
     pub(super) status: bool,
     pub(super) outside: bool,
+}
+
+/// What stands between two spaces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The sorts of its letters.
+    pub(super) sorts: u16,
+}
+
+impl Word {
+    pub(super) fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
 }
 
 /// A part of a text, and which words are around it.
@@ -81,9 +97,11 @@ impl<'t> Scene<'t> {
         let (text, first) = (&self.text[part.clone()], part.start);
         let mut start = 0;
         if ascii {
-            for (at, byte) in text.bytes().enumerate() {
-                if byte <= b' ' && byte.is_ascii_whitespace() {
-                    self.space(first + start, first + at, byte);
+            for (nth, stretch) in text.as_bytes().chunks(MASK).enumerate() {
+                for at in stretch::bits(stretch::mask(stretch, is_ascii_space)) {
+                    let space = stretch[at];
+                    let at = nth * MASK + at;
+                    self.space(first + start, first + at, space);
                     start = at + 1;
                 }
             }
@@ -105,7 +123,7 @@ impl<'t> Scene<'t> {
                 if matches!(word.len(), 3 | 4) && is_advice(word) && self.advice.len() < ADVICE {
                     self.advice.push(start);
                 }
-                self.words.push(start..at);
+                self.words.push(Word { start, end: at, sorts: sorts(word) });
             }
             if word.last() == Some(&b':') && space == b' ' {
                 self.clauses.push(at - 1);
@@ -125,6 +143,16 @@ impl<'t> Scene<'t> {
         Spot { range: range.clone(), before, behind: before.saturating_sub(1) + behind }
     }
 
+    /// Where a part of a word stands, of which the number is known.
+    pub(super) fn spot_in(&self, nth: usize, range: &Range<usize>) -> Spot {
+        let word = self.words[nth];
+        Spot {
+            range: range.clone(),
+            before: nth + usize::from(word.start < range.start),
+            behind: nth + usize::from(word.end <= range.end),
+        }
+    }
+
     /// Whether something stands near to a place or to an end of the text.
     pub(super) fn in_reach(&self, range: &Range<usize>) -> bool {
         self.near.iter().any(|near| near.start < range.end && range.start < near.end)
@@ -137,13 +165,21 @@ impl<'t> Scene<'t> {
     }
 
     /// Whether a line ends in a part of the text.
+    #[inline]
     pub(super) fn breaks(&self, part: &Range<usize>) -> bool {
+        if self.breaks.is_empty() {
+            return false;
+        }
         let next = self.breaks.partition_point(|at| *at < part.start);
         self.breaks.get(next).is_some_and(|at| *at < part.end)
     }
 
     /// Whether a clause ends in a part of the text.
+    #[inline]
     pub(super) fn is_other_clause(&self, part: &Range<usize>) -> bool {
+        if self.clauses.is_empty() {
+            return false;
+        }
         let next = self.clauses.partition_point(|at| *at < part.start);
         self.clauses.get(next).is_some_and(|at| at + 2 <= part.end)
     }
@@ -165,11 +201,12 @@ impl<'t> Scene<'t> {
         start..end.filter(|at| **at < until).copied().unwrap_or(until)
     }
 
-    /// A word of a line without the marks around it.
-    pub(super) fn word(&self, at: Option<usize>, line: &Range<usize>) -> Option<&'t str> {
+    /// A word of a line without the marks around it, and of which sorts of letters it is made with
+    /// them.
+    pub(super) fn word(&self, at: Option<usize>, line: &Range<usize>) -> Option<(&'t str, u16)> {
         let word = self.words.get(at?)?;
         let on_line = word.start >= line.start && word.end <= line.end;
-        on_line.then(|| MARK.trim(&self.text[word.clone()]))
+        on_line.then(|| (MARK.trim(&self.text[word.range()]), word.sorts))
     }
 }
 
@@ -188,6 +225,11 @@ fn near(places: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
         overlaps
     });
     all
+}
+
+#[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
+fn is_ascii_space(byte: u8) -> bool {
+    (byte == b' ') | (byte == b'\n') | (byte == b'\t') | (byte == b'\r') | (byte == 0x0c)
 }
 
 fn is_space(c: char) -> bool {

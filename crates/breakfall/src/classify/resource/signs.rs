@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::letters::{
-    BEYOND, COLON, DIGIT, DOT, HYPHEN, MARK, MARK_OR_HYPHEN, QUOTE, QUOTE_OR_SPACE, SLASH, SPACE,
-    UNDERSCORE, UPPER,
+    BEYOND, COLON, DIGIT, DOT, HYPHEN, LOWER, MARK, MARK_OR_HYPHEN, QUOTE, QUOTE_OR_SPACE, SLASH,
+    SPACE, UNDERSCORE, UPPER,
 };
 use super::names::Shape;
 use super::scene::{Scene, Spot};
@@ -174,6 +174,17 @@ impl Signs {
 
 /// What a name looks like.
 pub(super) fn shape(text: &str, sorts: u16, status: bool, signs: &mut Signs) {
+    signs.add_if(text.len() > 80, Sign::Long);
+    // Of one sort of letters alone, there is little to tell.
+    if sorts == LOWER {
+        signs.add(Sign::Plain);
+        return;
+    }
+    if sorts == DIGIT {
+        signs.add(Sign::Number);
+        signs.add_if(text.len() < 4, Sign::Code);
+        return;
+    }
     let shape = Shape::made_of(text, sorts);
     let has = |sort: u16| sorts & sort != 0;
     signs.add_if(shape.url, Sign::Url);
@@ -195,7 +206,6 @@ pub(super) fn shape(text: &str, sorts: u16, status: bool, signs: &mut Signs) {
     signs.add_if(text.starts_with('-'), Sign::Option);
     signs.add_if(has(SPACE) && text.contains(' '), Sign::Spaces);
     signs.add_if(has(BEYOND), Sign::Foreign);
-    signs.add_if(text.len() > 80, Sign::Long);
     let coded = shape.joined && !shape.path && !shape.dotted || shape.camel;
     let typed = has(UPPER | UNDERSCORE) && names::is_type_name(text);
     signs.add_if(typed || coded && names::tell(text).is_some(), Sign::Type);
@@ -269,13 +279,14 @@ pub(super) fn relate(
     }
     let side = usize::from(range.start >= spoken.end);
     gaps[side] = gaps[side].min(between.len());
-    let gap = &scene.text[between.clone()];
     if side == 0 && !signs.has(Sign::OtherClause) && scene.is_other_clause(&between) {
         // Marks alone are no other clause: `x: not found`.
-        let said = between.end - MARK.trim_start(gap).len();
+        let said = between.end - MARK.trim_start(&scene.text[between.clone()]).len();
         signs.add_if(scene.is_other_clause(&(said..between.end)), Sign::OtherClause);
     }
-    signs.add(if MARK_OR_HYPHEN.are_all_of(gap) {
+    let touches = MARK_OR_HYPHEN.may_be_all_of(&scene.text.as_bytes()[between.clone()])
+        && MARK_OR_HYPHEN.are_all_of(&scene.text[between.clone()]);
+    signs.add(if touches {
         touching
     } else if between.len() < 60 && words < 5 {
         near
