@@ -55,6 +55,8 @@ pub(super) struct Marked<'t> {
 impl<'t> Marked<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let (mut marks, mut announced) = ([0; MARKS], 0);
+        // The last bit stands for nothing, and is always set.
+        marks[MARKS - 1] = 1 << 63;
         let (scan, by_hint) = &*SCAN;
         scan.each(text, |hint, _, _| {
             marks[hint / 64 % MARKS] |= 1 << (hint % 64);
@@ -226,6 +228,14 @@ mod tests {
         assert_eq!(CODE.text(&Marked::new("exit code 7")), Some("7"));
         assert_eq!(CODE.text(&Marked::new("nothing")), None);
         assert_eq!(OWN.text(&Marked::new("exit code 7")), Some("7"));
+    }
+
+    #[test]
+    fn a_pattern_whose_hints_are_not_listed_is_looked_for_where_no_hint_stands() {
+        static OWN: Pattern = Pattern::both(&["not listed"], &["nor is this"], r"(\d+)");
+        let marked = Marked::new("7");
+        assert_eq!(marked.announced().count(), 0);
+        assert_eq!(OWN.text(&marked), Some("7"));
     }
 
     #[test]
