@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
-use breakfall_counts::{Boxed, Search, arguments, bad_arguments, bare, boxed, panics, tools};
+use breakfall_counts::{
+    Boxed, Search, arguments, bad_arguments, bare, boxed, panics, settled_heap, tools,
+};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
 use serde_json::{Value, json};
@@ -23,8 +25,16 @@ const WARM: u32 = 8;
 struct Ready {
     guard: Box<Guard>,
     calls: Vec<Call>,
-    /// Held, so that it is dropped outside.
+    /// Held, so that they are dropped outside.
     _run: Arc<str>,
+    heap: Vec<Vec<u8>>,
+}
+
+impl Ready {
+    fn settled(mut self) -> Self {
+        self.heap = settled_heap();
+        self
+    }
 }
 
 fn guard() -> Box<Guard> {
@@ -58,7 +68,7 @@ fn ready(
     let last = last.map(|reply| reply.kind());
     assert_eq!(last, Some(kind), "`{tool}` does not do what is to be counted");
     let calls = (0..many).map(|n| call(100 + n).in_run(Arc::clone(&run))).collect();
-    Ready { guard, calls, _run: run }
+    Ready { guard, calls, _run: run, heap: Vec::new() }.settled()
 }
 
 fn good(n: u32) -> Value {
@@ -82,7 +92,7 @@ fn as_text(many: u32) -> Ready {
     for call in &mut ready.calls {
         call.arguments = good(100).to_string().into();
     }
-    ready
+    ready.settled()
 }
 
 fn fails(tool: &str, kind: FailureKind) -> Ready {
@@ -110,6 +120,7 @@ struct Table {
     tools: HashMap<String, Boxed>,
     asked: Vec<Value>,
     given: Vec<Option<Result<String, serde_json::Error>>>,
+    _heap: Vec<Vec<u8>>,
 }
 
 fn table(many: u32) -> Table {
@@ -119,6 +130,7 @@ fn table(many: u32) -> Table {
         tools: table,
         asked: (0..many).map(|n| good(100 + n)).collect(),
         given: Vec::with_capacity(10),
+        _heap: settled_heap(),
     }
 }
 
@@ -194,9 +206,10 @@ fn guarded_call(ready: Ready) -> (Ready, Option<Reply>) {
 
 #[library_benchmark]
 #[bench::ten(succeeds(10))]
-fn guarded_batch(ready: Ready) -> (Box<Guard>, Option<Vec<Reply>>) {
-    let replies = at_once(pin!(ready.guard.handle_all(black_box(ready.calls))));
-    (ready.guard, black_box(replies))
+fn guarded_batch(mut ready: Ready) -> (Ready, Option<Vec<Reply>>) {
+    let calls = std::mem::take(&mut ready.calls);
+    let replies = at_once(pin!(ready.guard.handle_all(black_box(calls))));
+    (ready, black_box(replies))
 }
 
 library_benchmark_group!(

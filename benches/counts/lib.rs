@@ -82,6 +82,21 @@ pub fn bad_arguments() -> Value {
     json!({ "query": 7, "limit": "ten", "order": "biggest", "page": 0, "colour": "red" })
 }
 
+/// How many pieces of a size glibc keeps at hand, and of which sizes.
+const AT_HAND: usize = 7;
+const SIZES: std::ops::RangeInclusive<usize> = 24..=1032;
+
+/// Puts the allocator into a state that does not depend on what came before: of each size some
+/// pieces are at hand, and there is room for some. The rest is held until this is dropped.
+pub fn settled_heap() -> Vec<Vec<u8>> {
+    let mut held = Vec::with_capacity(SIZES.count());
+    for size in SIZES.step_by(16) {
+        let mut pieces: Vec<Vec<u8>> = (0..AT_HAND).map(|_| Vec::with_capacity(size)).collect();
+        held.extend(pieces.drain(AT_HAND / 2..));
+    }
+    held
+}
+
 /// An honest error of so many bytes, which differs from call to call.
 pub fn message(number: u32, bytes: usize) -> String {
     let line = format!("could not open index {number:08} of the project for reading: ");

@@ -125,6 +125,7 @@ struct Passes<'g> {
 
 /// Its places at once, where nothing stands in the way. The budget is that of its upstream, where it
 /// has one: which is asked first, so that the call counts in any case.
+#[inline]
 fn pass<'s>(
     slot: &'s Slot,
     terms: &'s Terms<'_>,
@@ -214,6 +215,9 @@ impl Passes<'_> {
     ) {
         let upstream = self.upstream.and_then(|pass| pass.settle(upstream, now));
         let tool = self.tool.settle(tool, now);
+        if tool.is_none() && upstream.is_none() {
+            return;
+        }
         for (whose, turned) in [(Whose::Tool, tool), (Whose::Upstream, upstream)] {
             let Some(turned) = turned else { continue };
             journal::breaker_turned(spec, whose, &turned);

@@ -53,6 +53,16 @@ pub(crate) struct Ticket {
     is_probe: bool,
 }
 
+/// No ticket: each call is looked at.
+const NONE: u64 = u64::MAX;
+
+impl Ticket {
+    /// The ticket that everybody has, where there is one.
+    pub(crate) fn of_all(epoch: u64) -> Option<Self> {
+        (epoch != NONE).then_some(Self { epoch, is_probe: false })
+    }
+}
+
 /// What a call says of the thing behind the breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -141,6 +151,24 @@ impl Breaker {
             Phase::Closed | Phase::Open { .. } => false,
         };
         Ok(Ticket { epoch: self.epoch, is_probe })
+    }
+
+    /// What a ticket is made of as long as the breaker is closed.
+    pub(crate) fn open_to_all(&self) -> u64 {
+        if self.phase == Phase::Closed { self.epoch } else { NONE }
+    }
+
+    /// So many calls went well since, in the stretch that is the newest.
+    pub(crate) fn went_well(&mut self, calls: u32) {
+        if calls > 0 && self.phase == Phase::Closed {
+            self.consecutive = 0;
+            self.window.add_to_newest(GOOD, calls);
+        }
+    }
+
+    /// When the newest stretch ends.
+    pub(crate) fn until(&self) -> Option<Instant> {
+        self.window.until()
     }
 
     /// Learns what came of a call that was let through; tells where that opens or closes it.

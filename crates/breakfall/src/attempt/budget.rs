@@ -18,6 +18,16 @@ impl Budget {
         self.0.add(CALLS, rules.window, now);
     }
 
+    /// So many came since, in the stretch that is the newest.
+    pub(crate) fn calls_came(&mut self, calls: u32) {
+        self.0.add_to_newest(CALLS, calls);
+    }
+
+    /// When the newest stretch ends.
+    pub(crate) fn until(&self) -> Option<Instant> {
+        self.0.until()
+    }
+
     /// Takes a repeat out of the budget; false where none is left.
     pub(crate) fn repeat(&mut self, rules: &BudgetRules, now: Instant) -> bool {
         let [calls, repeats] = self.0.counts(rules.window, now);

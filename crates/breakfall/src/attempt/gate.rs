@@ -2,6 +2,7 @@
 //! budget for repeats.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,27 +14,83 @@ use super::breaker::{Breaker, BreakerState, HeldBack, Ticket, Trip, Turned, Verd
 use super::budget::Budget;
 use super::clock;
 use super::policy::GateRules;
+use super::window::nanos;
 use crate::{Block, Detail, Failure, FailureKind};
 
-/// Lets calls through, or turns them away.
-#[derive(Default)]
+/// Lets calls through, or turns them away. Most calls need no lock: they come while the breaker is
+/// closed, go well, and are counted beside it until the next who takes it.
 pub(crate) struct Gate {
+    /// The ticket of every call while the breaker is closed.
+    open_to_all: AtomicU64,
+    /// How many calls run. Where places are few it changes under the lock.
+    running: AtomicUsize,
+    tally: Tally,
     inside: Mutex<Inside>,
+}
+
+/// What came since the lock was taken, all in the newest stretch of the windows.
+struct Tally {
+    origin: Instant,
+    /// When that stretch ends, in nanoseconds since the origin.
+    until: AtomicU64,
+    /// How many calls came, and how many went well.
+    counts: AtomicU64,
+}
+
+/// One call that came, and one that went well.
+const CAME: u64 = 1 << 32;
+const WELL: u64 = 1;
+
+/// The longest that calls are counted beside the lock: no count comes near its bounds.
+const LONGEST: Duration = Duration::from_secs(1);
+
+impl Default for Gate {
+    fn default() -> Self {
+        let tally =
+            Tally { origin: Instant::now(), until: AtomicU64::new(0), counts: AtomicU64::new(0) };
+        Self {
+            open_to_all: AtomicU64::new(Breaker::default().open_to_all()),
+            running: AtomicUsize::new(0),
+            tally,
+            inside: Mutex::default(),
+        }
+    }
+}
+
+impl Tally {
+    fn nanos(&self, now: Instant) -> u64 {
+        nanos(now.saturating_duration_since(self.origin))
+    }
+
+    /// Counts what is in the stretch; false where it has ended.
+    fn takes(&self, what: u64, now: Instant) -> bool {
+        let is_in = self.nanos(now) < self.until.load(Ordering::Relaxed);
+        if is_in {
+            self.counts.fetch_add(what, Ordering::Relaxed);
+        }
+        is_in
+    }
+
+    /// How many came since, and how many went well.
+    fn take(&self) -> Option<(u32, u32)> {
+        if self.counts.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let counts = self.counts.swap(0, Ordering::Relaxed);
+        Some((low(counts >> 32), low(counts)))
+    }
+}
+
+fn low(number: u64) -> u32 {
+    u32::try_from(number & u64::from(u32::MAX)).unwrap_or(u32::MAX)
 }
 
 #[derive(Default)]
 struct Inside {
     breaker: Breaker,
     budget: Budget,
-    running: usize,
     /// Each is told when a place is its own.
     waiting: VecDeque<oneshot::Sender<()>>,
-}
-
-impl Inside {
-    fn has_place(&self, rules: &GateRules) -> bool {
-        rules.concurrency.is_none_or(|most| self.running < most.max(1))
-    }
 }
 
 /// What a gate does now, for the developer.
@@ -72,12 +129,59 @@ pub(crate) struct Pass<'g> {
 
 impl Gate {
     fn inside(&self) -> MutexGuard<'_, Inside> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((came, well)) = self.tally.take() {
+            inside.budget.calls_came(came);
+            inside.breaker.went_well(well);
+        }
+        inside
+    }
+
+    fn has_place(&self, rules: &GateRules) -> bool {
+        let running = || self.running.load(Ordering::Relaxed);
+        rules.concurrency.is_none_or(|most| running() < most.max(1))
+    }
+
+    /// Asks the breaker or tells it something, and lets everybody know what it does then.
+    fn at_breaker<T>(&self, breaker: &mut Breaker, act: impl FnOnce(&mut Breaker) -> T) -> T {
+        let done = act(breaker);
+        if self.open_to_all.swap(breaker.open_to_all(), Ordering::Relaxed) != breaker.open_to_all()
+        {
+            self.tally.until.store(0, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// From now on calls may be counted beside the lock, until the first window goes on.
+    fn tallies(&self, inside: &Inside, rules: &GateRules, now: Instant) {
+        let of_breaker = rules.breaker.as_ref().map(|_| inside.breaker.until().unwrap_or(now));
+        let until = [of_breaker, inside.budget.until(), now.checked_add(LONGEST)];
+        let until = until.into_iter().flatten().min().unwrap_or(now);
+        self.tally.until.store(self.tally.nanos(until), Ordering::Relaxed);
     }
 
     /// Gives a call a place and lets it through, where nothing stands in the way: all that most
     /// calls need, at once. One that counts is one more that may be repeated.
+    #[inline]
     pub(crate) fn pass<'g>(
+        &'g self,
+        rules: &'g GateRules,
+        whose: Whose,
+        (now, counts): (Instant, bool),
+    ) -> Option<Pass<'g>> {
+        let ticket = Ticket::of_all(self.open_to_all.load(Ordering::Relaxed));
+        let is_plain = rules.concurrency.is_none()
+            && (ticket.is_some() || rules.breaker.is_none())
+            && (!counts || rules.budget.is_none() || self.tally.takes(CAME, now));
+        if is_plain {
+            self.running.fetch_add(1, Ordering::Relaxed);
+            return Some(Pass { gate: self, rules, whose, ticket });
+        }
+        self.pass_one_by_one(rules, whose, (now, counts))
+    }
+
+    #[cold]
+    fn pass_one_by_one<'g>(
         &'g self,
         rules: &'g GateRules,
         whose: Whose,
@@ -87,14 +191,17 @@ impl Gate {
         if let Some(budget) = rules.budget.as_ref().filter(|_| counts) {
             inside.budget.call(budget, now);
         }
-        if !inside.has_place(rules) {
+        self.tallies(&inside, rules, now);
+        if !self.has_place(rules) {
             return None;
         }
         let ticket = match &rules.breaker {
-            Some(_) => Some(inside.breaker.admit(now).ok()?),
+            Some(_) => {
+                Some(self.at_breaker(&mut inside.breaker, |breaker| breaker.admit(now)).ok()?)
+            }
             None => None,
         };
-        inside.running += 1;
+        self.running.fetch_add(1, Ordering::Relaxed);
         Some(Pass { gate: self, rules, whose, ticket })
     }
 
@@ -108,8 +215,8 @@ impl Gate {
         let pass = || Pass { gate: self, rules, whose, ticket: None };
         let turn = {
             let mut inside = self.inside();
-            if inside.has_place(rules) {
-                inside.running += 1;
+            if self.has_place(rules) {
+                self.running.fetch_add(1, Ordering::Relaxed);
                 return Ok(pass());
             }
             // A call that would be held back need not wait to hear it.
@@ -148,23 +255,23 @@ impl Gate {
             breaker: inside.breaker.state(Instant::now()),
             trips,
             tripped,
-            running: inside.running,
+            running: self.running.load(Ordering::Relaxed),
             waiting: inside.waiting.len(),
         }
     }
 
     pub(crate) fn change_breaker(&self, change: impl FnOnce(&mut Breaker)) {
-        change(&mut self.inside().breaker);
+        self.at_breaker(&mut self.inside().breaker, change);
     }
 
     /// Hands a place on to who waits longest, or gives it up.
-    fn leave(inside: &mut Inside) {
+    fn leave(&self, inside: &mut Inside) {
         while let Some(next) = inside.waiting.pop_front() {
             if next.send(()).is_ok() {
                 return;
             }
         }
-        inside.running = inside.running.saturating_sub(1);
+        self.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -174,24 +281,43 @@ impl Pass<'_> {
         if self.rules.breaker.is_none() {
             return Ok(());
         }
-        let admitted = self.gate.inside().breaker.admit(Instant::now());
+        let breaker = &mut self.gate.inside().breaker;
+        let admitted = self.gate.at_breaker(breaker, |breaker| breaker.admit(Instant::now()));
         self.ticket = Some(admitted.map_err(|HeldBack(wait)| held_back(self.whose, wait))?);
         Ok(())
     }
 
     /// Says what came of the call; tells where that turns the breaker.
+    #[inline]
     pub(crate) fn settle(self, verdict: Verdict, now: Instant) -> Option<Turned> {
         // Dropped it would end a second time.
-        std::mem::ManuallyDrop::new(self).end(verdict, now)
+        let mut pass = std::mem::ManuallyDrop::new(self);
+        if verdict == Verdict::Good && pass.goes_well(now) { None } else { pass.end(verdict, now) }
     }
 
+    /// Ends a call that went well without the lock, where nothing else happened.
+    fn goes_well(&self, now: Instant) -> bool {
+        let Self { gate, rules, ticket, .. } = self;
+        let is_plain = rules.concurrency.is_none()
+            && *ticket == Ticket::of_all(gate.open_to_all.load(Ordering::Relaxed))
+            && gate.tally.takes(WELL, now);
+        if is_plain {
+            gate.running.fetch_sub(1, Ordering::Relaxed);
+        }
+        is_plain
+    }
+
+    #[cold]
     fn end(&mut self, verdict: Verdict, now: Instant) -> Option<Turned> {
         let mut inside = self.gate.inside();
         let turned = match (self.ticket, &self.rules.breaker) {
-            (Some(ticket), Some(rules)) => inside.breaker.settle(ticket, verdict, rules, now),
+            (Some(ticket), Some(rules)) => self.gate.at_breaker(&mut inside.breaker, |breaker| {
+                breaker.settle(ticket, verdict, rules, now)
+            }),
             _ => None,
         };
-        Gate::leave(&mut inside);
+        self.gate.tallies(&inside, self.rules, now);
+        self.gate.leave(&mut inside);
         turned
     }
 }
@@ -219,7 +345,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.receiver.close();
         if self.receiver.try_recv().is_ok() {
-            Gate::leave(&mut self.gate.inside());
+            self.gate.leave(&mut self.gate.inside());
         }
     }
 }

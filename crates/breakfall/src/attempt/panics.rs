@@ -14,6 +14,8 @@ use crate::{BoxFuture, Failure, FailureKind, Outcome, Provenance};
 
 thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
+    /// Whether a panic was seen that nobody has asked for yet: looking is cheaper than taking.
+    static HAS_SEEN: Cell<bool> = const { Cell::new(false) };
     static SEEN: RefCell<Option<Seen>> = const { RefCell::new(None) };
 }
 
@@ -54,22 +56,32 @@ fn see(panic: &PanicHookInfo<'_>) {
     }
     let seen = Seen { message, backtrace: crate::failure::backtrace_if_asked() };
     SEEN.with(|slot| *slot.borrow_mut() = Some(seen));
+    HAS_SEEN.set(true);
+}
+
+/// What the hook saw since it was last asked.
+#[cold]
+fn take_seen() -> Option<Seen> {
+    HAS_SEEN.set(false);
+    SEEN.with(RefCell::take)
 }
 
 /// Runs code that may panic; a panic becomes an internal failure.
+#[inline]
 pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Failure> {
     let before = GUARDED.replace(true);
-    if !before {
+    if !before && HAS_SEEN.get() {
         // What an earlier panic left behind is not this one's.
-        SEEN.with(|slot| slot.borrow_mut().take());
+        take_seen();
     }
     let result = catch_unwind(AssertUnwindSafe(code));
     GUARDED.set(before);
     result.map_err(failure)
 }
 
+#[cold]
 fn failure(payload: Box<dyn Any + Send>) -> Failure {
-    let (mut message, backtrace) = match SEEN.with(RefCell::take) {
+    let (mut message, backtrace) = match take_seen() {
         Some(seen) => (seen.message, seen.backtrace),
         None => ("panicked".to_owned(), None),
     };
@@ -82,7 +94,7 @@ fn failure(payload: Box<dyn Any + Send>) -> Failure {
     // A payload may panic when it is dropped.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
-        SEEN.with(RefCell::take);
+        take_seen();
     }
     let mut failure = Failure::new(FailureKind::Internal, Provenance::Hidden, message);
     failure.facts_mut().type_name = Some("Panic".into());

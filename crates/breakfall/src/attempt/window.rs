@@ -36,6 +36,17 @@ impl Window {
         cell.counts[which] = cell.counts[which].saturating_add(1);
     }
 
+    /// When the newest stretch ends.
+    pub(super) fn until(&self) -> Option<Instant> {
+        self.until.map(|(until, _)| until)
+    }
+
+    /// Adds what was counted elsewhere in the newest stretch.
+    pub(super) fn add_to_newest(&mut self, which: usize, more: u32) {
+        let count = &mut self.cells[place(self.latest)].counts[which];
+        *count = count.saturating_add(more);
+    }
+
     pub(super) fn counts(&mut self, width: Duration, now: Instant) -> [u32; 2] {
         let stretch = self.stretch(width, now);
         let recent =
@@ -61,7 +72,7 @@ impl Window {
 }
 
 /// Five hundred years fit, and what is longer is as good as they.
-fn nanos(time: Duration) -> u64 {
+pub(super) fn nanos(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(time.subsec_nanos()))
 }
 
