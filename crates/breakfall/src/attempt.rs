@@ -44,16 +44,13 @@ use self::gate::Pass;
 use crate::classify::{self, Reader};
 use crate::redact::is_secret_name;
 use crate::tool::{Output, Stragglers};
-use crate::toolbox::Slot;
+use crate::toolbox::{Rules, Slot};
 use crate::{
     Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
 };
 
 /// What an attempt needs of the guard.
 pub(crate) struct Terms<'g> {
-    pub(crate) policy: &'g Policy,
-    /// The rules of the tool's upstream.
-    pub(crate) upstream: &'g GateRules,
     pub(crate) reader: &'g Reader,
     pub(crate) stragglers: &'g Arc<Stragglers>,
     /// When the call began, and when it must end.
@@ -79,7 +76,7 @@ pub(crate) async fn attempt(
     let mut delays = None;
     let mut last: Option<Failure> = None;
     loop {
-        let passes = match pass(slot, terms, (now, last.is_none())) {
+        let passes = match pass(slot, (now, last.is_none())) {
             Some(passes) => passes,
             None => match Box::pin(admit(slot, terms)).await {
                 Ok(passes) => {
@@ -102,9 +99,9 @@ pub(crate) async fn attempt(
             straggles: trail.straggles,
             left: terms.left(trail, Instant::now()),
         };
-        let delays = delays.get_or_insert_with(|| Delays::new(&terms.policy.retry, terms.draw));
+        let delays = delays.get_or_insert_with(|| Delays::new(&slot.rules.policy.retry, terms.draw));
         let Some(wait) = again(&failed, delays) else { return Err(failure) };
-        let (budget, rules) = slot.budget(&terms.policy.gate, terms.upstream);
+        let (budget, rules) = slot.budget();
         if !budget.may_repeat(rules) {
             return Err(failure);
         }
@@ -126,25 +123,22 @@ struct Passes<'g> {
 /// Its places at once, where nothing stands in the way. The budget is that of its upstream, where it
 /// has one: which is asked first, so that the call counts in any case.
 #[inline]
-fn pass<'s>(
-    slot: &'s Slot,
-    terms: &'s Terms<'_>,
-    (now, counts): (Instant, bool),
-) -> Option<Passes<'s>> {
+fn pass(slot: &Slot, (now, counts): (Instant, bool)) -> Option<Passes<'_>> {
     let upstream = match &slot.upstream {
-        Some(gate) => Some(gate.pass(terms.upstream, Whose::Upstream, (now, counts))?),
+        Some(gate) => Some(gate.pass(&slot.rules.upstream, Whose::Upstream, (now, counts))?),
         None => None,
     };
     let counts = counts && upstream.is_none();
-    let tool = slot.gate.pass(&terms.policy.gate, Whose::Tool, (now, counts))?;
+    let tool = slot.gate.pass(&slot.rules.policy.gate, Whose::Tool, (now, counts))?;
     Some(Passes { tool, upstream })
 }
 
 /// Its places, waited for where they are taken; or why it has none.
-async fn admit<'s>(slot: &'s Slot, terms: &'s Terms<'_>) -> Result<Passes<'s>, Failure> {
-    let mut tool = slot.gate.enter(&terms.policy.gate, Whose::Tool, terms.deadline).await?;
+async fn admit<'s>(slot: &'s Slot, terms: &Terms<'_>) -> Result<Passes<'s>, Failure> {
+    let Rules { policy, upstream: rules, .. } = &slot.rules;
+    let mut tool = slot.gate.enter(&policy.gate, Whose::Tool, terms.deadline).await?;
     let mut upstream = match &slot.upstream {
-        Some(gate) => Some(gate.enter(terms.upstream, Whose::Upstream, terms.deadline).await?),
+        Some(gate) => Some(gate.enter(rules, Whose::Upstream, terms.deadline).await?),
         None => None,
     };
     tool.admit()?;
@@ -163,9 +157,10 @@ async fn once(
     trail: &mut Trail,
     (passes, began): (Passes<'_>, Instant),
 ) -> Outcome {
+    let policy = &slot.rules.policy;
     let limits = Limits {
-        attempt: terms.policy.attempt_timeout,
-        total: terms.policy.total_timeout,
+        attempt: policy.attempt_timeout,
+        total: policy.total_timeout,
         deadline: terms.deadline(trail),
     };
     trail.begins(began, slot.entry.spec.effect);
@@ -177,7 +172,7 @@ async fn once(
     trail.straggles |= executed.straggles;
     trail.held += executed.held;
     trail.fault = executed.fault.or(trail.fault);
-    let outcome = heard(executed.outcome, terms, trail);
+    let outcome = heard(executed.outcome, policy.silent, terms.reader, trail);
     let ended = Instant::now();
     let mut failure = match outcome {
         Ok(output) => {
@@ -253,14 +248,14 @@ fn of_upstream(failure: &Failure) -> Verdict {
 }
 
 /// Looks whether a success is one.
-fn heard(outcome: Outcome, terms: &Terms<'_>, trail: &mut Trail) -> Outcome {
+fn heard(outcome: Outcome, rule: SilentRule, reader: &Reader, trail: &mut Trail) -> Outcome {
     let output = outcome?;
-    if terms.policy.silent == SilentRule::Ignore {
+    if rule == SilentRule::Ignore {
         return Ok(output);
     }
-    let Some(silent) = classify::silent_output(terms.reader, &output) else { return Ok(output) };
+    let Some(silent) = classify::silent_output(reader, &output) else { return Ok(output) };
     trail.silent = Some((silent.kind, silent.why));
-    match terms.policy.silent {
+    match rule {
         SilentRule::Ignore | SilentRule::Note => Ok(output),
         SilentRule::Fail => Err(said_as_success(silent.kind, output)),
     }

@@ -38,6 +38,10 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    fn of(value: Value) -> Self {
+        Self { value, text: None, repairs: Vec::new(), diagnosis: None }
+    }
+
     /// The arguments as JSON.
     pub fn value(&self) -> &Value {
         &self.value
@@ -71,6 +75,10 @@ pub(crate) fn check(
     schema: &Schema,
     policy: &Policy,
 ) -> Result<Arguments, Failure> {
+    let raw = match raw.accepted(policy.max_argument_bytes) {
+        Ok(value) => return Ok(Arguments::of(value)),
+        Err(raw) => raw,
+    };
     let may_repair = match policy.repair {
         Repair::Never => false,
         Repair::Repeatable => spec.effect.may_repeat(),

@@ -7,6 +7,7 @@ mod runs;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use batch::Batching;
 pub use builder::GuardBuilder;
@@ -23,6 +24,7 @@ use crate::fallback::{By, Fallback};
 use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
 use crate::tool::Stragglers;
+use crate::toolbox::{Found, Rules};
 use crate::voice::{Voice, speak};
 use crate::{Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
 
@@ -48,10 +50,7 @@ use crate::{Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report,
 /// ```
 pub struct Guard {
     toolbox: Toolbox,
-    policies: Policies,
-    upstream: GateRules,
-    upstreams: HashMap<String, GateRules>,
-    fallbacks: HashMap<String, Fallback>,
+    standing: Arc<Standing>,
     dispositions: Dispositions,
     reader: Reader,
     redactor: Redactor,
@@ -69,16 +68,24 @@ pub struct Guard {
 impl Guard {
     /// Answers a call. Never an error, never a panic, always a reply under the call's id.
     pub async fn handle(&self, call: Call) -> Reply {
-        let (raw, policy, mut record) = self.open(call);
-        let outcome = panics::ours(pin!(self.run(raw, policy, &mut record))).await;
-        self.answer(outcome, policy, &mut record)
+        let (raw, found, mut record) = self.open(call);
+        let outcome = panics::ours(pin!(self.run(raw, &found, &mut record))).await;
+        self.answer(outcome, &found.rules().policy, &mut record)
     }
 
-    fn open(&self, mut call: Call) -> (Tamed, &Policy, OpenRecord<'_>) {
-        let raw = tame(std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null)));
-        let policy = self.policy(&call.tool);
+    fn open(&self, mut call: Call) -> (Tamed, Found, OpenRecord<'_>) {
+        let found = self.find(&call.tool);
+        let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
+        let raw = tame(raw, found.schema());
         let record = self.journal.open(call, &raw, &self.redactor);
-        (raw, policy, record)
+        (raw, found, record)
+    }
+
+    fn find(&self, name: &str) -> Found {
+        match self.toolbox.get(name) {
+            Some(slot) => Found::Tool(slot),
+            None => Found::Nothing(self.standing.rules(name, None)),
+        }
     }
 
     /// Serves the call; where its tool cannot, a substitute may. What few calls need is boxed, here
@@ -86,13 +93,13 @@ impl Guard {
     fn run<'a>(
         &'a self,
         raw: Tamed,
-        policy: &'a Policy,
+        found: &'a Found,
         record: &'a mut OpenRecord<'_>,
     ) -> impl Future<Output = Outcome> + Send {
-        match self.fallbacks.get(&record.call.tool) {
-            None => Either::Left(self.serve(raw, None, policy, record)),
+        match &found.rules().fallback {
+            None => Either::Left(self.serve(raw, found, None, record)),
             Some(fallback) => {
-                Either::Right(Box::pin(self.run_or_substitute(fallback, raw, policy, record)))
+                Either::Right(Box::pin(self.run_or_substitute(fallback, raw, found, record)))
             }
         }
     }
@@ -102,19 +109,21 @@ impl Guard {
         &self,
         fallback: &Fallback,
         raw: Tamed,
-        policy: &Policy,
+        found: &Found,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
         let spare = raw.as_ref().ok().cloned();
-        let failure = match self.serve(raw, None, policy, record).await {
+        let failure = match self.serve(raw, found, None, record).await {
             Err(failure) if fallback.helps(&failure) => failure,
             outcome => return outcome,
         };
         let answer = match (&fallback.by, spare) {
             (By::Value(value), _) => Ok(Output::json(value.clone())),
             (By::Tool { name, mapping }, Some(raw)) => {
-                let raw = tame(mapping.apply(raw.raw));
-                self.serve(raw, Some((name, self.policy(name))), policy, record).await
+                let substitute = self.find(name);
+                let raw = tame(mapping.apply(raw.raw), substitute.schema());
+                let total_timeout = found.rules().policy.total_timeout;
+                self.serve(raw, &substitute, Some((name, total_timeout)), record).await
             }
             (By::Tool { .. }, None) => return Err(failure),
         };
@@ -124,21 +133,24 @@ impl Guard {
         }
     }
 
-    /// Finds the tool, checks the arguments, tries the call. `?` is the short circuit.
+    /// Finds the tool, checks the arguments, tries the call. `?` is the short circuit. The time that
+    /// the model waits for a substitute is that of the tool it called.
     async fn serve(
         &self,
         raw: Tamed,
-        substitute: Option<(&str, &Policy)>,
-        policy: &Policy,
+        found: &Found,
+        substitute: Option<(&str, Duration)>,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
         let OpenRecord { call, trail, started, .. } = record;
-        // The time that the model waits is that of the tool it called.
-        let total_timeout = policy.total_timeout;
-        let (tool, policy) = substitute.unwrap_or((&call.tool, policy));
+        let Rules { policy, .. } = found.rules();
+        let (tool, total_timeout) = substitute.unwrap_or((&call.tool, policy.total_timeout));
         let raw = raw?;
-        let slot =
-            self.toolbox.find(tool).map_err(|f| f.of_call(|| CallKey::of_raw(tool, &raw.raw)))?;
+        let slot = match found {
+            Found::Tool(slot) => slot.callable(),
+            Found::Nothing(_) => Err(self.toolbox.unknown(tool)),
+        };
+        let slot = slot.map_err(|failure| failure.of_call(|| CallKey::of_raw(tool, &raw.raw)))?;
         trail.finds(slot.entry.spec.upstream.as_ref(), substitute.is_some());
         let is_marked = self.runs.admit(call, tool)?;
         let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;
@@ -147,15 +159,13 @@ impl Guard {
         trail.key = known.or(trail.key);
         trail.repairs.extend_from_slice(&arguments.repairs);
         let terms = attempt::Terms {
-            policy,
-            upstream: self.upstream(slot.entry.spec.upstream.as_deref()),
             reader: &self.reader,
             stragglers: &self.stragglers,
             began: *started,
             deadline: started.checked_add(total_timeout),
             draw: &|| self.dice.throw(),
         };
-        let outcome = attempt(&slot, &arguments, call, &terms, trail).await;
+        let outcome = attempt(slot, &arguments, call, &terms, trail).await;
         outcome.map_err(|failure| failure.of_call(|| known.unwrap_or_else(key)))
     }
 
@@ -177,14 +187,30 @@ impl Guard {
     }
 }
 
+/// What was said of tools and upstreams, also of those that come later.
+struct Standing {
+    policies: Policies,
+    upstream: Arc<GateRules>,
+    upstreams: HashMap<String, Arc<GateRules>>,
+    fallbacks: HashMap<String, Arc<Fallback>>,
+}
+
+impl Standing {
+    /// What holds for a tool of that name.
+    fn rules(&self, tool: &str, upstream: Option<&Arc<str>>) -> Rules {
+        let of_upstream = upstream.and_then(|name| self.upstreams.get(&**name));
+        Rules {
+            policy: Arc::clone(self.policies.of(tool, || upstream.cloned())),
+            upstream: Arc::clone(of_upstream.unwrap_or(&self.upstream)),
+            fallback: self.fallbacks.get(tool).cloned(),
+        }
+    }
+}
+
 impl Guard {
     /// What holds for the calls of a tool, all that was said of it and of its upstream considered.
     pub fn policy(&self, tool: &str) -> &Policy {
-        self.policies.of(tool, || self.toolbox.upstream_of(tool))
-    }
-
-    fn upstream(&self, name: Option<&str>) -> &GateRules {
-        name.and_then(|name| self.upstreams.get(name)).unwrap_or(&self.upstream)
+        self.standing.policies.of(tool, || self.toolbox.upstream_of(tool))
     }
 
     fn terms<'a>(&'a self, tool: &'a str, policy: &Policy) -> Terms<'a> {
@@ -232,8 +258,8 @@ impl Guard {
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
     pub fn refuse(&self, call: Call, failure: Failure) -> Reply {
-        let (_, policy, mut record) = self.open(call);
-        self.answer(Err(failure), policy, &mut record)
+        let (_, found, mut record) = self.open(call);
+        self.answer(Err(failure), &found.rules().policy, &mut record)
     }
 
     /// Attempts that did not stop when their time was up: how many still run, and how many came to

@@ -14,8 +14,9 @@ use snapshot::Snapshot;
 
 use crate::attempt::{Breaker, Gate, GateRules, GateState};
 use crate::check::Schema;
+use crate::fallback::Fallback;
 use crate::tool::Entry;
-use crate::{Block, Detail, Effect, Error, Failure, FailureKind, ToolSpec};
+use crate::{Block, Detail, Effect, Error, Failure, FailureKind, Policy, ToolSpec};
 
 /// Which tools exist and which may be called now. Changed from any task while calls run.
 ///
@@ -41,8 +42,41 @@ pub struct Toolbox {
     fit: Option<Fit>,
 }
 
-/// What is done to every tool that comes in, now or later.
-pub(crate) type Fit = Box<dyn Fn(Entry) -> Entry + Send + Sync>;
+/// What is done to every tool that comes in, now or later, and what holds for its calls.
+pub(crate) type Fit = Box<dyn Fn(Entry) -> (Entry, Rules) + Send + Sync>;
+
+/// What holds for the calls of a tool.
+#[derive(Clone, Default)]
+pub(crate) struct Rules {
+    pub(crate) policy: Arc<Policy>,
+    /// What lets calls through to its upstream.
+    pub(crate) upstream: Arc<GateRules>,
+    pub(crate) fallback: Option<Arc<Fallback>>,
+}
+
+/// What a name stands for.
+pub(crate) enum Found {
+    /// A tool, which may be called or not.
+    Tool(Arc<Slot>),
+    /// Nothing; what holds for such a name.
+    Nothing(Rules),
+}
+
+impl Found {
+    pub(crate) fn rules(&self) -> &Rules {
+        match self {
+            Self::Tool(slot) => &slot.rules,
+            Self::Nothing(rules) => rules,
+        }
+    }
+
+    pub(crate) fn schema(&self) -> Option<&Schema> {
+        match self {
+            Self::Tool(slot) => Some(&slot.schema),
+            Self::Nothing(_) => None,
+        }
+    }
+}
 
 /// Whose gate is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +94,7 @@ pub(crate) struct Slot {
     pub(crate) gate: Arc<Gate>,
     /// The gate of its upstream.
     pub(crate) upstream: Option<Arc<Gate>>,
+    pub(crate) rules: Rules,
     state: AtomicU8,
 }
 
@@ -69,14 +104,18 @@ const PAUSED: u8 = 2;
 
 impl Slot {
     /// The gate whose budget counts, with its rules.
-    pub(crate) fn budget<'a>(
-        &'a self,
-        own: &'a GateRules,
-        upstream: &'a GateRules,
-    ) -> (&'a Gate, &'a GateRules) {
+    pub(crate) fn budget(&self) -> (&Gate, &GateRules) {
         match &self.upstream {
-            Some(gate) => (gate, upstream),
-            None => (&self.gate, own),
+            Some(gate) => (gate, &self.rules.upstream),
+            None => (&self.gate, &self.rules.policy.gate),
+        }
+    }
+
+    /// The tool, if it may be called now.
+    pub(crate) fn callable(&self) -> Result<&Self, Failure> {
+        match self.block() {
+            None => Ok(self),
+            Some(block) => Err(Failure::found(FailureKind::Unavailable, Detail::Blocked(block))),
         }
     }
 
@@ -166,14 +205,15 @@ impl Toolbox {
     }
 
     fn slotted(&self, entry: Entry) -> Result<Slot, Error> {
-        let mut entry = match &self.fit {
+        let (mut entry, rules) = match &self.fit {
             Some(fit) => fit(entry),
-            None => entry,
+            None => (entry, Rules::default()),
         };
         named_well(&entry.spec.name)?;
         let schema = Schema::compile(&mut entry.spec)?;
         let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
-        Ok(Slot { entry, schema, gate: Arc::default(), upstream, state: AtomicU8::new(ENABLED) })
+        let (gate, state) = (Arc::default(), AtomicU8::new(ENABLED));
+        Ok(Slot { entry, schema, gate, upstream, rules, state })
     }
 
     /// Takes a tool out. Calls that run go on.
@@ -263,15 +303,13 @@ impl Toolbox {
     }
 
     /// The tool of that exact name. A near miss is suggested and never executed.
-    pub(crate) fn find(&self, name: &str) -> Result<Arc<Slot>, Failure> {
-        let snapshot = self.tools.load();
-        let Some(slot) = snapshot.get(name) else {
-            return Err(snapshot.unknown(name));
-        };
-        match slot.block() {
-            None => Ok(Arc::clone(slot)),
-            Some(block) => Err(Failure::found(FailureKind::Unavailable, Detail::Blocked(block))),
-        }
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<Slot>> {
+        self.tools.load().get(name).cloned()
+    }
+
+    /// The answer to a name that no tool has.
+    pub(crate) fn unknown(&self, name: &str) -> Failure {
+        self.tools.load().unknown(name)
     }
 
     fn set(&self, name: &str, state: u8) -> Result<(), Error> {

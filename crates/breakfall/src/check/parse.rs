@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::error::Category;
 
+use super::Schema;
 use super::repair::{self, Mended};
 use crate::attempt::CallKey;
 use crate::{Detail, Failure, FailureKind, Problem, RawArguments};
@@ -19,18 +20,45 @@ pub(crate) type Tamed = Result<Measured, Failure>;
 pub(crate) struct Measured {
     pub(crate) raw: RawArguments,
     bytes: usize,
+    /// Whether the schema was seen to accept them on the way.
+    is_accepted: bool,
 }
 
-pub(crate) fn tame(raw: RawArguments) -> Tamed {
-    let mut bytes = 0;
-    match raw {
-        RawArguments::Json(value) if !measure(&value, MAX_DEPTH, &mut bytes) => {
-            take_apart(value);
-            Err(too_deep())
-        }
-        RawArguments::Text(text) => Ok(Measured { bytes: text.len(), raw: text.into() }),
-        raw => Ok(Measured { raw, bytes }),
+impl Measured {
+    fn of_text(text: String) -> Self {
+        Self { bytes: text.len(), raw: RawArguments::Text(text), is_accepted: false }
     }
+
+    /// The value, where there is nothing left to check.
+    pub(super) fn accepted(self, max_bytes: usize) -> Result<Value, Self> {
+        match self.raw {
+            RawArguments::Json(value) if self.is_accepted && self.bytes <= max_bytes => Ok(value),
+            _ => Err(self),
+        }
+    }
+}
+
+/// Most arguments fit their tool's schema, and are measured while that is seen.
+pub(crate) fn tame(raw: RawArguments, schema: Option<&Schema>) -> Tamed {
+    match raw {
+        RawArguments::Json(value) => match schema.and_then(|schema| schema.weigh(&value)) {
+            Some(bytes) => {
+                Ok(Measured { raw: RawArguments::Json(value), bytes, is_accepted: true })
+            }
+            None => measured(value),
+        },
+        RawArguments::Text(text) => Ok(Measured::of_text(text)),
+        raw @ RawArguments::CutOff(_) => Ok(Measured { raw, bytes: 0, is_accepted: false }),
+    }
+}
+
+fn measured(value: Value) -> Tamed {
+    let mut bytes = 0;
+    if measure(&value, MAX_DEPTH, &mut bytes) {
+        return Ok(Measured { raw: RawArguments::Json(value), bytes, is_accepted: false });
+    }
+    take_apart(value);
+    Err(too_deep())
 }
 
 pub(super) struct Parsed {
@@ -47,7 +75,7 @@ impl Parsed {
 }
 
 pub(super) fn parse(
-    Measured { raw, bytes }: Measured,
+    Measured { raw, bytes, .. }: Measured,
     tool: &str,
     max_bytes: usize,
     may_repair: bool,
@@ -72,8 +100,7 @@ pub(super) fn parse(
         }
         // It was stopped behind them: they are whole.
         RawArguments::CutOff(text) => {
-            let whole = Measured { bytes: text.len(), raw: RawArguments::Text(text) };
-            parse(whole, tool, max_bytes, may_repair)
+            parse(Measured::of_text(text), tool, max_bytes, may_repair)
         }
     }
 }
@@ -109,7 +136,7 @@ fn no_arguments() -> Value {
 }
 
 /// Adds up the size of a value; false where it is nested deeper than `depth`.
-fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
+pub(super) fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => *bytes += 4,
         Value::String(text) => *bytes += text.len() + 2,

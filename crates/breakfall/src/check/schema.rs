@@ -85,6 +85,11 @@ impl Schema {
         Ok(Self { simple: Simple::of(&root), root, validator })
     }
 
+    /// How large a value is that it accepts; `None` where that is not simple to see.
+    pub(super) fn weigh(&self, value: &Value) -> Option<usize> {
+        self.simple.as_ref()?.weigh(value)
+    }
+
     pub(crate) fn accepts(&self, value: &Value) -> bool {
         self.simple.as_ref().is_some_and(|simple| simple.accepts(value))
             || self.validator.is_valid(value)

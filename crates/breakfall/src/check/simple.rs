@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use super::parse::{MAX_DEPTH, measure};
+
 /// Says yes where a schema surely accepts a value. No means that the validator is to be asked.
 pub(super) struct Simple {
     fields: Vec<Field>,
@@ -99,24 +101,40 @@ impl Simple {
     }
 
     pub(super) fn accepts(&self, value: &Value) -> bool {
-        let Some(given) = value.as_object() else { return false };
+        self.weigh(value).is_some()
+    }
+
+    /// How large a value is that is accepted, and nested no deeper than arguments may be.
+    pub(super) fn weigh(&self, value: &Value) -> Option<usize> {
+        let given = value.as_object()?;
         let mut required = 0;
         let mut next = 0;
+        let mut bytes = 2;
         for (name, value) in given {
             match self.place(name, next) {
                 Some(place) => {
                     let field = &self.fields[place];
                     if !field.accepts.accepts(value) {
-                        return false;
+                        return None;
                     }
                     required += usize::from(field.is_required);
                     next = place + 1;
                 }
-                None if self.closed => return false,
+                None if self.closed => return None,
                 None => {}
             }
+            bytes += name.len() + 4;
+            match value {
+                Value::String(text) => bytes += text.len() + 2,
+                Value::Null | Value::Bool(_) | Value::Number(_) => bytes += 4,
+                nested => {
+                    if !measure(nested, MAX_DEPTH - 1, &mut bytes) {
+                        return None;
+                    }
+                }
+            }
         }
-        required == self.required
+        (required == self.required).then_some(bytes)
     }
 
     /// Both are mostly in the same order.

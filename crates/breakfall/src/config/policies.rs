@@ -11,15 +11,19 @@ use crate::Policy;
 /// The policy of every tool, also of those that are added later.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Policies {
-    pub(crate) all: Policy,
-    pub(crate) tools: HashMap<String, Policy, RandomState>,
+    pub(crate) all: Arc<Policy>,
+    pub(crate) tools: HashMap<String, Arc<Policy>, RandomState>,
     /// Of upstreams with defaults of their own.
     upstreams: HashMap<String, Self>,
 }
 
 impl Policies {
     /// The policy of a tool. Its upstream is asked for only where that makes a difference.
-    pub(crate) fn of(&self, tool: &str, upstream: impl FnOnce() -> Option<Arc<str>>) -> &Policy {
+    pub(crate) fn of(
+        &self,
+        tool: &str,
+        upstream: impl FnOnce() -> Option<Arc<str>>,
+    ) -> &Arc<Policy> {
         let policies = if self.upstreams.is_empty() {
             self
         } else {
@@ -37,11 +41,11 @@ impl Policies {
         tools: &BTreeMap<String, ToolTable>,
     ) -> Self {
         let in_code = std::mem::take(&mut self.tools);
-        defaults.put_over(&mut self.all);
+        defaults.put_over(Arc::make_mut(&mut self.all));
         for (name, table) in upstreams {
             if table.defaults != CallTable::default() {
                 let mut all = self.all.clone();
-                table.defaults.put_over(&mut all);
+                table.defaults.put_over(Arc::make_mut(&mut all));
                 let of_upstream = Self { all, ..Self::default() }.named(&in_code, tools);
                 self.upstreams.insert(name.clone(), of_upstream);
             }
@@ -51,13 +55,13 @@ impl Policies {
 
     fn named(
         mut self,
-        in_code: &HashMap<String, Policy, RandomState>,
+        in_code: &HashMap<String, Arc<Policy>, RandomState>,
         tools: &BTreeMap<String, ToolTable>,
     ) -> Self {
         self.tools.clone_from(in_code);
         for (name, table) in tools {
             let policy = self.tools.entry(name.clone()).or_insert_with(|| self.all.clone());
-            table.call.put_over(policy);
+            table.call.put_over(Arc::make_mut(policy));
         }
         self
     }

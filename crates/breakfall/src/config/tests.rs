@@ -72,9 +72,9 @@ fn the_example_shows_the_defaults() {
             })
             .clone()
     };
-    assert_eq!(of("any", ""), Policy::default());
-    assert_eq!(of("any", "github"), Policy::default());
-    assert_eq!(of("web_search", ""), Policy::default());
+    assert_eq!(*of("any", ""), Policy::default());
+    assert_eq!(*of("any", "github"), Policy::default());
+    assert_eq!(*of("web_search", ""), Policy::default());
     let plain = Guard::builder();
     let mut configured = Guard::builder();
     config.put_over(&mut configured);
@@ -125,8 +125,9 @@ fn the_nearer_table_decides() {
     let variables = [("BREAKFALL_TOOLS__T__RETRY", "{ attempts = 8 }")];
     let config = config.with_environment(variables).unwrap();
     let mut in_code = Policies::default();
-    in_code.all.max_argument_bytes = 77;
-    in_code.tools.insert("mine".to_owned(), Policy { max_output_bytes: 1, ..Policy::default() });
+    std::sync::Arc::make_mut(&mut in_code.all).max_argument_bytes = 77;
+    let mine = Policy { max_output_bytes: 1, ..Policy::default() };
+    in_code.tools.insert("mine".to_owned(), mine.into());
     let policies = config.policies(in_code);
     let seconds = |policy: &Policy| {
         (policy.attempt_timeout.as_secs(), policy.total_timeout.as_secs(), policy.max_output_bytes)

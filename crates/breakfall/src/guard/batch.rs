@@ -52,13 +52,13 @@ impl Guard {
     }
 
     async fn answer_until(&self, call: Call, stop: impl Future<Output = ()> + Unpin) -> Reply {
-        let (raw, policy, mut record) = self.open(call);
+        let (raw, found, mut record) = self.open(call);
         let outcome = {
-            let run = pin!(self.run(raw, policy, &mut record));
+            let run = pin!(self.run(raw, &found, &mut record));
             until(stop, panics::ours(run)).await
         };
         let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
-        self.answer(outcome, policy, &mut record)
+        self.answer(outcome, &found.rules().policy, &mut record)
     }
 
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::{Batching, Guard, Runs};
+use super::{Batching, Guard, Runs, Standing};
 use crate::attempt::{GateRules, Policy, panics};
 use crate::classify::{PhraseRule, Reader};
 use crate::config::{Config, Dispositions, Policies, Preset};
@@ -129,13 +129,13 @@ impl GuardBuilder {
 
     /// How tools are called.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.policies.all = policy;
+        self.policies.all = Arc::new(policy);
         self
     }
 
     /// How one tool is called.
     pub fn policy_for(mut self, tool: impl Into<String>, policy: Policy) -> Self {
-        self.policies.tools.insert(tool.into(), policy);
+        self.policies.tools.insert(tool.into(), Arc::new(policy));
         self
     }
 
@@ -257,16 +257,25 @@ impl GuardBuilder {
         let mut redactor = self.redactor;
         config.add_secrets(&mut redactor)?;
         redactor.add_rules(self.secret_rules)?;
-        let policies = config.policies(self.policies);
-        let toolbox = Toolbox::fitting(Box::new(move |entry| config.fitted(entry)));
+        let upstreams = self.upstreams.into_iter().map(|(name, rules)| (name, Arc::new(rules)));
+        let fallbacks = self.fallbacks.into_iter().map(|(tool, by)| (tool, Arc::new(by)));
+        let standing = Arc::new(Standing {
+            policies: config.policies(self.policies),
+            upstream: Arc::new(self.upstream),
+            upstreams: upstreams.collect(),
+            fallbacks: fallbacks.collect(),
+        });
+        let said = Arc::clone(&standing);
+        let toolbox = Toolbox::fitting(Box::new(move |entry| {
+            let entry = config.fitted(entry);
+            let rules = said.rules(&entry.spec.name, entry.spec.upstream.as_ref());
+            (entry, rules)
+        }));
         toolbox.add_all(self.entries)?;
         let voice = self.voice.unwrap_or_else(|| self.dispositions.preset.voice());
         Ok(Guard {
             toolbox,
-            policies,
-            upstream: self.upstream,
-            upstreams: self.upstreams,
-            fallbacks: self.fallbacks,
+            standing,
             dice: self.dice,
             batching: self.batching,
             stragglers: Arc::default(),

@@ -22,30 +22,36 @@ pub(super) struct Runs {
 }
 
 /// Where a run in which something failed may be: a run without a mark needs no lock.
-struct Marks(Box<[AtomicU32]>);
+struct Marks {
+    places: Box<[AtomicU32]>,
+    /// How many there are in all.
+    all: AtomicU32,
+}
 
 impl Default for Marks {
     fn default() -> Self {
-        Self((0..RUNS).map(|_| AtomicU32::new(0)).collect())
+        Self { places: (0..RUNS).map(|_| AtomicU32::new(0)).collect(), all: AtomicU32::new(0) }
     }
 }
 
 impl Marks {
     fn of(&self, run: Option<&str>) -> &AtomicU32 {
         let place = FixedState::default().hash_one(run);
-        &self.0[usize::try_from(place % RUNS as u64).unwrap_or_default()]
+        &self.places[usize::try_from(place % RUNS as u64).unwrap_or_default()]
     }
 
     fn has(&self, run: Option<&str>) -> bool {
-        self.of(run).load(Ordering::Relaxed) > 0
+        self.all.load(Ordering::Relaxed) > 0 && self.of(run).load(Ordering::Relaxed) > 0
     }
 
     fn add(&self, run: Option<&str>) {
         self.of(run).fetch_add(1, Ordering::Relaxed);
+        self.all.fetch_add(1, Ordering::Relaxed);
     }
 
     fn remove(&self, run: Option<&str>) {
         self.of(run).fetch_sub(1, Ordering::Relaxed);
+        self.all.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -248,7 +254,7 @@ mod tests {
         assert_eq!([0, 2, RUNS + 1].map(is_known), [false, true, true]);
         let known = runs.known();
         assert_eq!((known.runs.len(), known.turns.len()), (RUNS, RUNS));
-        let marks = runs.marks.0.iter().map(|mark| mark.load(Ordering::Relaxed)).sum::<u32>();
+        let marks = runs.marks.places.iter().map(|mark| mark.load(Ordering::Relaxed)).sum::<u32>();
         assert_eq!(marks as usize, RUNS);
     }
 }
