@@ -27,7 +27,7 @@ pub use policy::{
     BreakerRules, BudgetRules, Checking, GateRules, Policy, Repair, RepeatRules, Retry, SilentRule,
 };
 pub(crate) use repeat::{CallKey, Refusal, Repeats};
-pub(crate) use trail::Trail;
+pub(crate) use trail::{Rare, Trail};
 pub use trail::Try;
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use tokio::time::Instant;
 use self::again::{Failed, again};
 use self::breaker::Verdict;
 use self::delays::Delays;
-use self::execute::{Limits, execute};
+use self::execute::execute;
 use self::gate::Pass;
 use crate::classify::{self, Reader};
 use crate::redact::is_secret_name;
@@ -157,22 +157,13 @@ async fn once(
     trail: &mut Trail,
     (passes, began): (Passes<'_>, Instant),
 ) -> Outcome {
-    let policy = &slot.rules.policy;
-    let limits = Limits {
-        attempt: policy.attempt_timeout,
-        total: policy.total_timeout,
-        deadline: terms.deadline(trail),
-    };
     trail.begins(began, slot.entry.spec.effect);
     // Boxed: most calls have none, and every future that waits for one would have room for it.
     let own = trail.trace.as_ref().map(|trace| Box::new(trace.attempt(trail.attempts)));
     let call = (call, own.as_deref().or(call.trace.as_deref()));
-    let executed = execute(&slot.entry, arguments, call, limits, terms.stragglers).await;
+    let outcome = execute(slot, arguments, call, terms, trail).await;
     trail.under_way = None;
-    trail.straggles |= executed.straggles;
-    trail.held += executed.held;
-    trail.fault = executed.fault.or(trail.fault);
-    let outcome = heard(executed.outcome, policy.silent, terms.reader, trail);
+    let outcome = heard(outcome, slot.rules.policy.silent, terms.reader, trail);
     let ended = Instant::now();
     let mut failure = match outcome {
         Ok(output) => {
@@ -196,7 +187,10 @@ impl Terms<'_> {
     }
 
     fn deadline(&self, trail: &Trail) -> Option<Instant> {
-        if trail.held.is_zero() { self.deadline } else { self.deadline?.checked_add(trail.held) }
+        match trail.rare() {
+            None => self.deadline,
+            Some(rare) => self.deadline?.checked_add(rare.held),
+        }
     }
 }
 
@@ -216,7 +210,7 @@ impl Passes<'_> {
         for (whose, turned) in [(Whose::Tool, tool), (Whose::Upstream, upstream)] {
             let Some(turned) = turned else { continue };
             journal::breaker_turned(spec, whose, &turned);
-            trail.turned.push((whose, turned));
+            trail.rare_mut().turned.push((whose, turned));
         }
     }
 }
@@ -254,7 +248,7 @@ fn heard(outcome: Outcome, rule: SilentRule, reader: &Reader, trail: &mut Trail)
         return Ok(output);
     }
     let Some(silent) = classify::silent_output(reader, &output) else { return Ok(output) };
-    trail.silent = Some((silent.kind, silent.why));
+    trail.rare_mut().silent = Some((silent.kind, silent.why));
     match rule {
         SilentRule::Ignore | SilentRule::Note => Ok(output),
         SilentRule::Fail => Err(said_as_success(silent.kind, output)),

@@ -68,17 +68,17 @@ pub struct Guard {
 impl Guard {
     /// Answers a call. Never an error, never a panic, always a reply under the call's id.
     pub async fn handle(&self, call: Call) -> Reply {
-        let (raw, found, mut record) = self.open(call);
+        let Opened { raw, found, mut record } = self.open(call);
         let outcome = panics::ours(pin!(self.run(raw, &found, &mut record))).await;
         self.answer(outcome, &found.rules().policy, &mut record)
     }
 
-    fn open(&self, mut call: Call) -> (Tamed, Found, OpenRecord<'_>) {
+    fn open(&self, mut call: Call) -> Opened<'_> {
         let found = self.find(&call.tool);
         let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
         let raw = tame(raw, found.schema());
         let record = self.journal.open(call, &raw, &self.redactor);
-        (raw, found, record)
+        Opened { raw, found, record }
     }
 
     fn find(&self, name: &str) -> Found {
@@ -157,7 +157,9 @@ impl Guard {
         let key = || CallKey::of(tool, arguments.value());
         let known = if is_marked { self.runs.refuse(call, &policy.repeats, key)? } else { None };
         trail.key = known.or(trail.key);
-        trail.repairs.extend_from_slice(&arguments.repairs);
+        if !arguments.repairs.is_empty() {
+            trail.rare_mut().repairs.extend_from_slice(&arguments.repairs);
+        }
         let terms = attempt::Terms {
             reader: &self.reader,
             stragglers: &self.stragglers,
@@ -185,6 +187,13 @@ impl Guard {
         let spoken = speak(&*self.voice, self.max_error_bytes, report);
         if is_left { record.leave(spoken) } else { record.close(spoken) }
     }
+}
+
+/// A call whose record is open, with what its name stands for.
+struct Opened<'g> {
+    raw: Tamed,
+    found: Found,
+    record: OpenRecord<'g>,
 }
 
 /// What was said of tools and upstreams, also of those that come later.
@@ -258,7 +267,7 @@ impl Guard {
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
     pub fn refuse(&self, call: Call, failure: Failure) -> Reply {
-        let (_, found, mut record) = self.open(call);
+        let Opened { found, mut record, .. } = self.open(call);
         self.answer(Err(failure), &found.rules().policy, &mut record)
     }
 

@@ -20,7 +20,7 @@ pub(crate) use log::{batch_done, batch_starts, breaker_turned, late_result};
 pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};
 
-use crate::attempt::{Trail, panics};
+use crate::attempt::{Rare, Trail, panics};
 use crate::check::Tamed;
 use crate::dice::Dice;
 use crate::redact::{Redactor, bounded};
@@ -66,20 +66,13 @@ impl Journal {
         });
         let own = |dice: &Dice| Box::new(Trace::under(call.trace.as_deref(), dice));
         let found = call.is_recovered.then_some("the call was found in the model's text");
-        let trail = Trail {
-            trace: self.traces.as_deref().map(own),
-            repairs: found.into_iter().collect(),
-            ..Trail::default()
-        };
-        OpenRecord {
-            journal: self,
-            redactor,
-            call,
-            started: Instant::now(),
-            arguments,
-            trail,
-            open: true,
+        let mut trail = Trail::default();
+        trail.trace = self.traces.as_deref().map(own);
+        if arguments.is_some() || found.is_some() {
+            let repairs = found.into_iter().collect();
+            *trail.rare_mut() = Rare { arguments, repairs, ..Rare::default() };
         }
+        OpenRecord { journal: self, redactor, call, started: Instant::now(), trail, open: true }
     }
 
     fn take(&self, record: Record) {
@@ -102,7 +95,6 @@ pub(crate) struct OpenRecord<'a> {
     /// What was tried.
     pub(crate) trail: Trail,
     pub(crate) started: Instant,
-    arguments: Option<String>,
     open: bool,
 }
 
@@ -118,7 +110,8 @@ impl OpenRecord<'_> {
             Report::Output(_) => Ending::Partial,
             Report::Failure(_) => Ending::Failed,
         };
-        let is_plain = self.trail.fault.is_none() && self.trail.silent.is_none();
+        let is_plain =
+            self.trail.rare().is_none_or(|rare| rare.fault.is_none() && rare.silent.is_none());
         if ending == Ending::Succeeded && is_plain && self.journal.sinks.is_empty() {
             // Nobody reads it: a success without sinks is a count.
             self.journal.memory.count(ending);
@@ -154,10 +147,11 @@ impl OpenRecord<'_> {
 
     fn record(&mut self, ending: Ending, spoken: Option<&Spoken>) -> Record {
         let took = self.started.elapsed();
-        let trail = std::mem::take(&mut self.trail);
+        let mut trail = std::mem::take(&mut self.trail);
+        let rare = trail.take_rare();
         let failure = spoken.and_then(|spoken| spoken.report.cause());
         let (own_attempts, substitute_upstream) =
-            trail.substitute.unwrap_or((trail.attempts, None));
+            rare.substitute.unwrap_or((trail.attempts, None));
         Record {
             id: self.call.id.clone(),
             run: self.call.run.clone(),
@@ -178,13 +172,13 @@ impl OpenRecord<'_> {
             own_attempts,
             last_began: trail.last_began.map_or(Duration::ZERO, |at| at - self.started),
             tries: trail.tries,
-            turned: trail.turned,
-            fault: trail.fault,
-            silent: trail.silent,
+            turned: rare.turned,
+            fault: rare.fault,
+            silent: rare.silent,
             told: spoken.filter(|_| ending != Ending::Succeeded).map(|spoken| spoken.text.clone()),
-            arguments: self.arguments.take(),
+            arguments: rare.arguments,
             output: spoken.and_then(|spoken| self.output(spoken)),
-            repairs: trail.repairs,
+            repairs: rare.repairs,
             output_bytes: spoken.and_then(|spoken| match &spoken.report {
                 Report::Output(output) => Some(output.bytes),
                 Report::Failure(_) => None,

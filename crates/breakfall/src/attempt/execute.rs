@@ -11,7 +11,9 @@ use tokio::time::Instant;
 
 use super::clock;
 use super::panics::{self, Caught};
-use crate::tool::{Context, Entry, Place, Progress, Stragglers, Watch};
+use super::{Terms, Trail};
+use crate::tool::{Context, Entry, Place, Progress, Watch};
+use crate::toolbox::Slot;
 use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome, Trace};
 
 /// How long an attempt may take.
@@ -30,25 +32,16 @@ const GRACE: Duration = Duration::from_millis(100);
 /// How often a clock that stands is looked at.
 const STANDING: Duration = Duration::from_millis(100);
 
-/// What came of an attempt.
-pub(super) struct Executed {
-    pub(super) outcome: Outcome,
-    /// The trouble made on purpose.
-    pub(super) fault: Option<&'static str>,
-    /// It did not stop when its time was up.
-    pub(super) straggles: bool,
-    /// How long the clock stood.
-    pub(super) held: Duration,
-}
-
+/// Tries the tool, and notes in the trail what else was seen of it.
 pub(super) async fn execute(
-    entry: &Entry,
+    slot: &Slot,
     arguments: &Arguments,
     (call, trace): (&Call, Option<&Trace>),
-    limits: Limits,
-    stragglers: &Arc<Stragglers>,
-) -> Executed {
-    let watch = Watch::new(stragglers);
+    terms: &Terms<'_>,
+    trail: &mut Trail,
+) -> Outcome {
+    let Slot { entry, .. } = slot;
+    let watch = Watch::new(terms.stragglers);
     let leaving = Leaving(&watch);
     let context = Context {
         id: &call.id,
@@ -58,23 +51,37 @@ pub(super) async fn execute(
         trace,
         watch: &watch,
     };
+    let limits = |trail: &Trail| Limits {
+        attempt: slot.rules.policy.attempt_timeout,
+        total: slot.rules.policy.total_timeout,
+        deadline: terms.deadline(trail),
+    };
     let outcome = match entry.place {
         Place::Inline => {
             let mut work = pin!(Caught::new(|| entry.tool.call(arguments, context)));
             // The timer is armed only for work that is not done at once.
             match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
                 Poll::Ready(outcome) => outcome,
-                Poll::Pending => Box::pin(in_time(&limits, &watch, work)).await,
+                Poll::Pending => Box::pin(in_time(limits(trail), &watch, work)).await,
             }
         }
         Place::Task => {
             let mut work = Box::pin(on_a_task(entry, arguments, context));
-            Box::pin(in_time(&limits, &watch, work.as_mut())).await
+            Box::pin(in_time(limits(trail), &watch, work.as_mut())).await
         }
     };
     drop(leaving);
-    let is_left = watch.straggles() && !Box::pin(stops_within(GRACE, &watch)).await;
-    Executed { outcome, fault: watch.fault(), straggles: is_left, held: watch.held() }
+    if watch.has_line() {
+        trail.straggles |= watch.straggles() && !Box::pin(stops_within(GRACE, &watch)).await;
+        if let Some(fault) = watch.fault() {
+            trail.rare_mut().fault = Some(fault);
+        }
+        let held = watch.held();
+        if !held.is_zero() {
+            trail.rare_mut().held += held;
+        }
+    }
+    outcome
 }
 
 /// Whether what was told to stop does so in a moment.
@@ -101,7 +108,7 @@ impl Drop for Leaving<'_> {
 
 /// Work that is not done at once.
 async fn in_time(
-    limits: &Limits,
+    limits: Limits,
     watch: &Watch<'_>,
     mut work: Pin<&mut impl Future<Output = Outcome>>,
 ) -> Outcome {
@@ -126,7 +133,7 @@ async fn in_time(
             }
             let (left, worked) = left();
             if left.is_zero() {
-                let failure = elapsed(limits, most.is_some_and(|most| worked >= most));
+                let failure = elapsed(&limits, most.is_some_and(|most| worked >= most));
                 // From here on nobody wants it: what has not begun never will.
                 let has_begun = !watch.leave_queued();
                 return Poll::Ready(Err(if has_begun {

@@ -19,24 +19,30 @@ pub(crate) struct Trail {
     pub(crate) attempts: u32,
     /// Whether the tool that was called exists.
     pub(crate) is_found: bool,
+    /// An attempt did not stop when its time was up.
+    pub(crate) straggles: bool,
+    /// An attempt runs whose end is not known; what it does.
+    pub(crate) under_way: Option<Effect>,
     /// The upstream of the tool that was called.
     pub(crate) upstream: Option<Arc<str>>,
-    /// How many attempts there were when a substitute was found, and its upstream.
-    pub(crate) substitute: Option<(u32, Option<Arc<str>>)>,
     /// Where the call stands in a trace, where the guard traces.
     pub(crate) trace: Option<Box<Trace>>,
     /// When the last attempt began.
     pub(crate) last_began: Option<Instant>,
-    /// Attempts that failed, one by one.
-    pub(crate) tries: Vec<Try>,
-    /// An attempt runs whose end is not known; what it does.
-    pub(crate) under_way: Option<Effect>,
     /// Which call it is, where the run knows one like it.
     pub(crate) key: Option<CallKey>,
-    /// An attempt did not stop when its time was up.
-    pub(crate) straggles: bool,
+    /// Attempts that failed, one by one.
+    pub(crate) tries: Vec<Try>,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few calls have.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    /// How many attempts there were when a substitute was found, and its upstream.
+    pub(crate) substitute: Option<(u32, Option<Arc<str>>)>,
     /// How long the clock stood, waiting for a person.
-    pub(crate) held: std::time::Duration,
+    pub(crate) held: Duration,
     /// The trouble made on purpose.
     pub(crate) fault: Option<&'static str>,
     /// Why the output of a success looks like a failure.
@@ -45,6 +51,8 @@ pub(crate) struct Trail {
     pub(crate) turned: Vec<(Whose, Turned)>,
     /// What was mended in the arguments.
     pub(crate) repairs: Vec<&'static str>,
+    /// The arguments as the model wrote them, where they are kept.
+    pub(crate) arguments: Option<String>,
 }
 
 /// An attempt that failed.
@@ -62,6 +70,24 @@ pub struct Try {
 }
 
 impl Trail {
+    /// What few calls have, if it has any of it.
+    pub(crate) fn rare(&self) -> Option<&Rare> {
+        self.rare.as_deref()
+    }
+
+    pub(crate) fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    pub(crate) fn take_rare(&mut self) -> Rare {
+        self.rare.take().map(|rare| *rare).unwrap_or_default()
+    }
+
+    /// The trouble made on purpose.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        self.rare()?.fault
+    }
+
     /// The failure of a call that was stopped from outside.
     pub(crate) fn stopped(&self) -> Failure {
         if self.attempts == 0 {
@@ -77,7 +103,7 @@ impl Trail {
     /// A tool that exists is called.
     pub(crate) fn finds(&mut self, upstream: Option<&Arc<str>>, is_substitute: bool) {
         if is_substitute {
-            self.substitute = Some((self.attempts, upstream.cloned()));
+            self.rare_mut().substitute = Some((self.attempts, upstream.cloned()));
         } else {
             self.is_found = true;
             self.upstream = upstream.cloned();

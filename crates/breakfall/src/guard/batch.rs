@@ -10,7 +10,7 @@ use futures_util::{StreamExt, future};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Guard;
+use super::{Guard, Opened};
 use crate::attempt::panics;
 use crate::tool::BoxFuture;
 use crate::{Call, Effect, Failure, Outcome, Reply, journal};
@@ -52,7 +52,7 @@ impl Guard {
     }
 
     async fn answer_until(&self, call: Call, stop: impl Future<Output = ()> + Unpin) -> Reply {
-        let (raw, found, mut record) = self.open(call);
+        let Opened { raw, found, mut record } = self.open(call);
         let outcome = {
             let run = pin!(self.run(raw, &found, &mut record));
             until(stop, panics::ours(run)).await

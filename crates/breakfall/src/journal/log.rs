@@ -38,13 +38,13 @@ pub(super) fn ends(call: &Call, report: &Report, trail: &Trail) {
                 result_length = output.bytes,
                 failed_items,
                 attempts = trail.attempts,
-                fault = trail.fault,
+                fault = trail.fault(),
                 "Tool succeeded"
             );
         }
         Report::Failure(failure) => match failure.kind.gravity() {
             Gravity::Availability => unavailable(call, failure),
-            Gravity::Execution => failed(call, failure, trail.fault),
+            Gravity::Execution => failed(call, failure, trail.fault()),
         },
     }
 }

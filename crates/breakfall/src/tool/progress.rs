@@ -228,6 +228,11 @@ impl<'g> Watch<'g> {
         self.line.get_or_init(line).clone()
     }
 
+    /// Whether the tool asked for the other end.
+    pub(crate) fn has_line(&self) -> bool {
+        self.line.get().is_some()
+    }
+
     /// How long the tool has worked since it began, and since it last said that its work goes on;
     /// and whether the clock stands.
     pub(crate) fn worked(&self, began: Instant) -> (Duration, Duration, bool) {
