@@ -68,9 +68,10 @@ pub struct Guard {
 impl Guard {
     /// Answers a call. Never an error, never a panic, always a reply under the call's id.
     pub async fn handle(&self, call: Call) -> Reply {
-        let Opened { raw, found, mut record } = self.open(call);
-        let outcome = panics::ours(pin!(self.run(raw, &found, &mut record))).await;
-        self.answer(outcome, &found.rules().policy, &mut record)
+        let mut opened = self.open(call);
+        let outcome =
+            panics::ours(pin!(self.run(opened.raw, &opened.found, &mut opened.record))).await;
+        self.answer(outcome, &opened.found.rules().policy, &mut opened.record)
     }
 
     fn open(&self, mut call: Call) -> Opened<'_> {
