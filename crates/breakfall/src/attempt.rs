@@ -10,6 +10,7 @@ mod delays;
 mod differential;
 mod execute;
 mod gate;
+mod go_on;
 pub(crate) mod panics;
 mod policy;
 #[cfg(test)]
@@ -30,20 +31,21 @@ pub(crate) use repeat::{CallKey, Refusal, Repeats};
 pub(crate) use trail::{Rare, Trail};
 pub use trail::Try;
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
-use self::again::{Failed, again};
 use self::breaker::Verdict;
-use self::delays::Delays;
-use self::execute::execute;
+use self::execute::begin;
 use self::gate::Pass;
+use self::go_on::{Repeating, Step, go_on};
 use crate::classify::{self, Reader};
 use crate::redact::is_secret_name;
-use crate::tool::{Output, Stragglers};
+use crate::tool::{Output, Place, Stragglers, Watch};
 use crate::toolbox::{Rules, Slot};
 use crate::{
     Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
@@ -60,57 +62,73 @@ pub(crate) struct Terms<'g> {
     pub(crate) draw: &'g (dyn Fn() -> f64 + Sync),
 }
 
-/// Tries a call: admit, execute, classify, settle, and again where that can do no harm.
-pub(crate) async fn attempt(
-    slot: &Slot,
-    arguments: &Arguments,
-    call: &Call,
-    terms: &Terms<'_>,
-    trail: &mut Trail,
-) -> Outcome {
+/// What is tried: a call whose tool was found and whose arguments were checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Checked<'a> {
+    pub(crate) slot: &'a Slot,
+    pub(crate) arguments: &'a Arguments,
+    pub(crate) call: &'a Call,
+    pub(crate) terms: &'a Terms<'a>,
+}
+
+/// Tries a call: admit, execute, classify, settle, and again where that can do no harm. Most tools
+/// answer at once; the rest of the way is boxed.
+pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome {
+    let Checked { slot, terms, .. } = checked;
     // The clock is read at both ends of an attempt, and not in between.
-    let mut now = if trail.attempts == 0 { terms.began } else { Instant::now() };
+    let now = if trail.attempts == 0 { terms.began } else { Instant::now() };
     // A substitute has attempts of its own, and no part in what its tool left behind.
-    let before = trail.attempts;
-    trail.straggles = false;
-    let mut delays = None;
-    let mut last: Option<Failure> = None;
-    loop {
-        let passes = match pass(slot, (now, last.is_none())) {
-            Some(passes) => passes,
-            None => match Box::pin(admit(slot, terms)).await {
-                Ok(passes) => {
-                    now = Instant::now();
-                    passes
+    let mut repeats = Repeating::new(trail);
+    let watch = Watch::new(terms.stragglers);
+    let trace;
+    let step = match pass(slot, (now, true)) {
+        Some(passes) if slot.entry.place == Place::Inline => {
+            trace = trail.begins(now, slot.entry.spec.effect);
+            let context = checked.context(trace.as_deref(), &watch);
+            match poll_fn(|cx| Poll::Ready(begin(checked, context, cx))).await {
+                Ok(outcome) if watch.leaves_nothing(trail) => {
+                    let outcome = checked.ended(outcome, passes, now, trail);
+                    match outcome.map_err(|failure| repeats.after(failure, checked, trail)) {
+                        Ok(output) => return Ok(output),
+                        Err(Err(failure)) => return Err(failure),
+                        Err(Ok(waits)) => Step::Waits(waits),
+                    }
                 }
-                // What is known of the first attempt tells more than that there is no second.
-                Err(failure) => return Err(last.unwrap_or(failure)),
-            },
-        };
-        let mut failure = match once(slot, arguments, call, terms, trail, (passes, now)).await {
-            Ok(output) => return Ok(output),
+                Ok(outcome) => Step::Straggles(passes, outcome),
+                Err(work) => Step::Works(passes, work),
+            }
+        }
+        passes => Step::Begins(passes),
+    };
+    Box::pin(go_on(checked, trail, step, (&watch, now), repeats)).await
+}
+
+impl Checked<'_> {
+    /// What came of an attempt, all considered.
+    fn ended(
+        self,
+        outcome: Outcome,
+        passes: Passes<'_>,
+        began: Instant,
+        trail: &mut Trail,
+    ) -> Outcome {
+        let Self { slot, arguments, terms, .. } = self;
+        trail.under_way = None;
+        let outcome = heard(outcome, slot.rules.policy.silent, terms.reader, trail);
+        let ended = Instant::now();
+        let mut failure = match outcome {
+            Ok(output) => {
+                passes.settle(&slot.entry.spec, (Verdict::Good, Verdict::Good), ended, trail);
+                return Ok(output);
+            }
             Err(failure) => failure,
         };
-        failure.facts_mut().attempts = trail.attempts;
-        let failed = Failed {
-            failure: &failure,
-            effect: slot.entry.spec.effect,
-            attempts: trail.attempts - before,
-            straggles: trail.straggles,
-            left: terms.left(trail, Instant::now()),
-        };
-        let delays = delays.get_or_insert_with(|| Delays::new(&slot.rules.policy.retry, terms.draw));
-        let Some(wait) = again(&failed, delays) else { return Err(failure) };
-        let (budget, rules) = slot.budget();
-        if !budget.may_repeat(rules) {
-            return Err(failure);
-        }
-        // Without timers there is no waiting, and no second attempt without waiting.
-        let Some(timer) = clock::timer(wait) else { return Err(failure) };
-        trail.waits(wait);
-        timer.await;
-        now = Instant::now();
-        last = Some(failure);
+        classify::classify(&mut failure, terms.reader);
+        let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
+        let verdicts = (of_tool(&failure), of_upstream(&failure));
+        passes.settle(&slot.entry.spec, verdicts, ended, trail);
+        trail.failed(began - terms.began, ended - began, failure.kind());
+        Err(failure)
     }
 }
 
@@ -146,38 +164,6 @@ async fn admit<'s>(slot: &'s Slot, terms: &Terms<'_>) -> Result<Passes<'s>, Fail
         pass.admit()?;
     }
     Ok(Passes { tool, upstream })
-}
-
-/// One attempt.
-async fn once(
-    slot: &Slot,
-    arguments: &Arguments,
-    call: &Call,
-    terms: &Terms<'_>,
-    trail: &mut Trail,
-    (passes, began): (Passes<'_>, Instant),
-) -> Outcome {
-    trail.begins(began, slot.entry.spec.effect);
-    // Boxed: most calls have none, and every future that waits for one would have room for it.
-    let own = trail.trace.as_ref().map(|trace| Box::new(trace.attempt(trail.attempts)));
-    let call = (call, own.as_deref().or(call.trace.as_deref()));
-    let outcome = execute(slot, arguments, call, terms, trail).await;
-    trail.under_way = None;
-    let outcome = heard(outcome, slot.rules.policy.silent, terms.reader, trail);
-    let ended = Instant::now();
-    let mut failure = match outcome {
-        Ok(output) => {
-            passes.settle(&slot.entry.spec, (Verdict::Good, Verdict::Good), ended, trail);
-            return Ok(output);
-        }
-        Err(failure) => failure,
-    };
-    classify::classify(&mut failure, terms.reader);
-    let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
-    let verdicts = (of_tool(&failure), of_upstream(&failure));
-    passes.settle(&slot.entry.spec, verdicts, ended, trail);
-    trail.failed(began - terms.began, ended - began, failure.kind());
-    Err(failure)
 }
 
 impl Terms<'_> {

@@ -168,7 +168,8 @@ impl Guard {
             deadline: started.checked_add(total_timeout),
             draw: &|| self.dice.throw(),
         };
-        let outcome = attempt(slot, &arguments, call, &terms, trail).await;
+        let checked = attempt::Checked { slot, arguments: &arguments, call, terms: &terms };
+        let outcome = attempt(checked, trail).await;
         outcome.map_err(|failure| failure.of_call(|| known.unwrap_or_else(key)))
     }
 

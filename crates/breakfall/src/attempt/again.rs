@@ -14,13 +14,13 @@ pub(super) struct Failed<'a> {
     /// An attempt is still at work though its time is up.
     pub(super) straggles: bool,
     /// How much of the call's time is left.
-    pub(super) left: Option<Duration>,
+    pub(super) left: &'a dyn Fn() -> Option<Duration>,
 }
 
 /// How long to wait before the next attempt; `None` for none.
 pub(super) fn again(
     failed: &Failed<'_>,
-    mut delays: impl Iterator<Item = Duration>,
+    next: impl FnOnce() -> Option<Duration>,
 ) -> Option<Duration> {
     let failure = failed.failure;
     let may_pass = match failure.may_pass() {
@@ -38,7 +38,7 @@ pub(super) fn again(
     if failed.straggles {
         return None;
     }
-    let delay = delays.next()?;
+    let delay = next()?;
     let wait = failure.wait().map_or(delay, |asked| asked.max(delay));
-    failed.left.is_none_or(|left| wait < left).then_some(wait)
+    (failed.left)().is_none_or(|left| wait < left).then_some(wait)
 }

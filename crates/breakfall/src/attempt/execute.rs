@@ -1,7 +1,7 @@
 //! Runs a tool once: panics are caught, time is kept, a task of its own where it needs one.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -10,11 +10,10 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::clock;
-use super::panics::{self, Caught};
-use super::{Terms, Trail};
-use crate::tool::{Context, Entry, Place, Progress, Watch};
-use crate::toolbox::Slot;
-use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome, Trace};
+use super::panics::{self, Caught, caught};
+use super::{Checked, Trail};
+use crate::tool::{Context, Entry, Progress, Watch};
+use crate::{Arguments, Detail, Failure, FailureKind, Outcome, Trace};
 
 /// How long an attempt may take.
 #[derive(Clone, Copy, Debug)]
@@ -32,61 +31,41 @@ const GRACE: Duration = Duration::from_millis(100);
 /// How often a clock that stands is looked at.
 const STANDING: Duration = Duration::from_millis(100);
 
-/// Tries the tool, and notes in the trail what else was seen of it.
-pub(super) async fn execute(
-    slot: &Slot,
-    arguments: &Arguments,
-    (call, trace): (&Call, Option<&Trace>),
-    terms: &Terms<'_>,
-    trail: &mut Trail,
-) -> Outcome {
-    let Slot { entry, .. } = slot;
-    let watch = Watch::new(terms.stragglers);
-    let leaving = Leaving(&watch);
-    let context = Context {
-        id: &call.id,
-        tool: &entry.spec.name,
-        run: call.run.as_deref(),
-        attachment: call.attachment.as_ref(),
-        trace,
-        watch: &watch,
-    };
-    let limits = |trail: &Trail| Limits {
-        attempt: slot.rules.policy.attempt_timeout,
-        total: slot.rules.policy.total_timeout,
-        deadline: terms.deadline(trail),
-    };
-    let outcome = match entry.place {
-        Place::Inline => {
-            let mut work = pin!(Caught::new(|| entry.tool.call(arguments, context)));
-            // The timer is armed only for work that is not done at once.
-            match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
-                Poll::Ready(outcome) => outcome,
-                Poll::Pending => Box::pin(in_time(limits(trail), &watch, work)).await,
-            }
-        }
-        Place::Task => {
-            let mut work = Box::pin(on_a_task(entry, arguments, context));
-            Box::pin(in_time(limits(trail), &watch, work.as_mut())).await
-        }
-    };
-    drop(leaving);
-    if watch.has_line() {
-        trail.straggles |= watch.straggles() && !Box::pin(stops_within(GRACE, &watch)).await;
-        if let Some(fault) = watch.fault() {
-            trail.rare_mut().fault = Some(fault);
-        }
-        let held = watch.held();
-        if !held.is_zero() {
-            trail.rare_mut().held += held;
+impl<'a> Checked<'a> {
+    pub(super) fn context(self, trace: Option<&'a Trace>, watch: &'a Watch<'a>) -> Context<'a> {
+        let Self { slot, call, .. } = self;
+        Context {
+            id: &call.id,
+            tool: &slot.entry.spec.name,
+            run: call.run.as_deref(),
+            attachment: call.attachment.as_ref(),
+            trace: trace.or(call.trace.as_deref()),
+            watch,
         }
     }
-    outcome
+
+    pub(super) fn limits(self, trail: &Trail) -> Limits {
+        let policy = &self.slot.rules.policy;
+        Limits {
+            attempt: policy.attempt_timeout,
+            total: policy.total_timeout,
+            deadline: self.terms.deadline(trail),
+        }
+    }
+}
+
+/// Calls the tool and polls it once. The timer is armed only for work that is not done then.
+pub(super) fn begin<'a>(
+    checked: Checked<'a>,
+    context: Context<'a>,
+    cx: &mut std::task::Context<'_>,
+) -> Result<Outcome, Caught<'a>> {
+    Caught::begin(|| checked.slot.entry.tool.call(checked.arguments, context), cx)
 }
 
 /// Whether what was told to stop does so in a moment.
-async fn stops_within(grace: Duration, watch: &Watch<'_>) -> bool {
-    let step = grace / 20;
+pub(super) async fn stops(watch: &Watch<'_>) -> bool {
+    let step = GRACE / 20;
     for _ in 0..20 {
         let Some(timer) = clock::timer(step) else { return false };
         timer.await;
@@ -107,11 +86,12 @@ impl Drop for Leaving<'_> {
 }
 
 /// Work that is not done at once.
-async fn in_time(
+pub(super) async fn in_time(
     limits: Limits,
     watch: &Watch<'_>,
-    mut work: Pin<&mut impl Future<Output = Outcome>>,
+    mut work: impl Future<Output = Outcome> + Unpin,
 ) -> Outcome {
+    let _leaving = Leaving(watch);
     let began = Instant::now();
     let most = limits.deadline.map(|deadline| deadline.saturating_duration_since(began));
     // How long it may still work, and how long it has.
@@ -125,7 +105,7 @@ async fn in_time(
     let Some(mut timer) = clock::timer(left().0) else { return work.await };
     poll_fn(|cx| {
         loop {
-            if let Poll::Ready(outcome) = work.as_mut().poll(cx) {
+            if let Poll::Ready(outcome) = Pin::new(&mut work).poll(cx) {
                 return Poll::Ready(outcome);
             }
             if timer.as_mut().poll(cx).is_pending() {
@@ -156,9 +136,9 @@ fn elapsed(limits: &Limits, in_all: bool) -> Failure {
 
 /// The tool on a task of its own. When its time is up the task is told to stop, and left behind
 /// if it does not listen.
-async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -> Outcome {
+pub(super) async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -> Outcome {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-        return Caught::new(|| entry.tool.call(arguments, context)).await;
+        return caught(|| entry.tool.call(arguments, context)).await;
     };
     let tool = Arc::clone(&entry.tool);
     let arguments = arguments.copied();
@@ -177,7 +157,7 @@ async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -
             trace: trace.as_ref(),
             watch: &watch,
         };
-        let outcome = Caught::new(|| tool.call(&arguments, context)).await;
+        let outcome = caught(|| tool.call(&arguments, context)).await;
         elsewhere.done();
         outcome
     });

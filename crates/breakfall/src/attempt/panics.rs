@@ -102,33 +102,38 @@ fn failure(payload: Box<dyn Any + Send>) -> Failure {
     failure
 }
 
-/// A tool's future whose panics are caught, also those before there is a future and those when it
-/// is dropped.
-pub(crate) struct Caught<'a, S> {
-    start: Option<S>,
-    future: Option<BoxFuture<'a, Outcome>>,
-}
+/// A tool's future at work, whose panics are caught, also those when it is dropped.
+pub(crate) struct Caught<'a>(Option<BoxFuture<'a, Outcome>>);
 
-impl<'a, S: FnOnce() -> BoxFuture<'a, Outcome> + Unpin> Caught<'a, S> {
-    pub(crate) fn new(start: S) -> Self {
-        Self { start: Some(start), future: None }
+impl<'a> Caught<'a> {
+    /// Begins work and polls it once: what came of it, or the work as far as it is done. Panics are
+    /// caught, also those before there is a future.
+    pub(crate) fn begin(
+        start: impl FnOnce() -> BoxFuture<'a, Outcome>,
+        cx: &mut Context<'_>,
+    ) -> Result<Outcome, Self> {
+        let mut work = Self(None);
+        match work.go_on(Some(start), cx) {
+            Poll::Ready(outcome) => Ok(outcome),
+            Poll::Pending => Err(work),
+        }
     }
-}
 
-impl<'a, S: FnOnce() -> BoxFuture<'a, Outcome> + Unpin> Future for Caught<'a, S> {
-    type Output = Outcome;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+    fn go_on(
+        &mut self,
+        start: Option<impl FnOnce() -> BoxFuture<'a, Outcome>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Outcome> {
         // What it gave counts even if it panics when it is dropped.
         let mut given = None;
         let caught = catch(|| {
-            if let Some(start) = self.start.take() {
-                self.future = Some(start());
+            if let Some(start) = start {
+                self.0 = Some(start());
             }
-            let Some(future) = self.future.as_mut() else { return false };
+            let Some(future) = self.0.as_mut() else { return false };
             if let Poll::Ready(outcome) = future.as_mut().poll(cx) {
                 given = Some(outcome);
-                self.future = None;
+                self.0 = None;
             }
             true
         });
@@ -141,10 +146,31 @@ impl<'a, S: FnOnce() -> BoxFuture<'a, Outcome> + Unpin> Future for Caught<'a, S>
     }
 }
 
+impl Future for Caught<'_> {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        self.go_on(None::<fn() -> _>, cx)
+    }
+}
+
+/// Work from its beginning to its end, whose panics are caught.
+pub(crate) async fn caught<'a>(start: impl FnOnce() -> BoxFuture<'a, Outcome>) -> Outcome {
+    let mut start = Some(start);
+    let begun = std::future::poll_fn(|cx| {
+        Poll::Ready(start.take().map(|start| Caught::begin(start, cx)))
+    });
+    match begun.await {
+        Some(Ok(outcome)) => outcome,
+        Some(Err(work)) => work.await,
+        None => Err(Failure::broken("begun twice")),
+    }
+}
+
 /// What a future owns may panic when it is dropped, too.
-impl<S> Drop for Caught<'_, S> {
+impl Drop for Caught<'_> {
     fn drop(&mut self) {
-        if let Some(future) = self.future.take() {
+        if let Some(future) = self.0.take() {
             drop(catch(|| drop(future)));
         }
     }

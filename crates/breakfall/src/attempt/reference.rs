@@ -238,7 +238,9 @@ proptest! {
             max_delay: Duration::from_millis(max),
         };
         let mut drawn = draws.iter().copied();
-        let delays: Vec<_> = Delays::new(&retry, || drawn.next().unwrap()).collect();
+        let mut delays = Delays::new(&retry);
+        let delays: Vec<_> =
+            std::iter::from_fn(|| delays.next(|| drawn.next().unwrap())).collect();
         prop_assert_eq!(delays.len(), attempts.saturating_sub(1) as usize);
         for (turn, (delay, draw)) in delays.iter().zip(&draws).enumerate() {
             let longest = Duration::from_millis(first.saturating_mul(1 << turn).min(max));

@@ -110,10 +110,13 @@ impl Trail {
         }
     }
 
-    pub(super) fn begins(&mut self, began: Instant, effect: Effect) {
+    /// An attempt begins; gives it its place in the trace. Boxed: most calls have none, and every
+    /// future that waits for one would have room for it.
+    pub(super) fn begins(&mut self, began: Instant, effect: Effect) -> Option<Box<Trace>> {
         self.attempts += 1;
         self.last_began = Some(began);
         self.under_way = Some(effect);
+        self.trace.as_ref().map(|trace| Box::new(trace.attempt(self.attempts)))
     }
 
     pub(super) fn failed(&mut self, began: Duration, took: Duration, kind: FailureKind) {

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::attempt::Trail;
+
 /// A tool's line to who waits for it. Cheap to clone and to send to another thread.
 ///
 /// ```
@@ -228,9 +230,19 @@ impl<'g> Watch<'g> {
         self.line.get_or_init(line).clone()
     }
 
-    /// Whether the tool asked for the other end.
-    pub(crate) fn has_line(&self) -> bool {
-        self.line.get().is_some()
+    /// Nobody waits any more, and the trail learns what was seen; false where something still works.
+    /// Most tools never asked for a line.
+    pub(crate) fn leaves_nothing(&self, trail: &mut Trail) -> bool {
+        if self.line.get().is_none() {
+            return true;
+        }
+        self.leave();
+        let (fault, held) = (self.fault(), self.held());
+        if fault.is_some() || !held.is_zero() {
+            trail.rare_mut().fault = fault.or(trail.fault());
+            trail.rare_mut().held += held;
+        }
+        !self.straggles()
     }
 
     /// How long the tool has worked since it began, and since it last said that its work goes on;
@@ -245,12 +257,12 @@ impl<'g> Watch<'g> {
         (all.saturating_sub(held), lately, state.held_since.is_some())
     }
 
-    pub(crate) fn fault(&self) -> Option<&'static str> {
+    fn fault(&self) -> Option<&'static str> {
         self.line.get()?.state().fault
     }
 
     /// How long the clock stood.
-    pub(crate) fn held(&self) -> Duration {
+    fn held(&self) -> Duration {
         self.line.get().map_or(Duration::ZERO, |progress| progress.state().held())
     }
 

@@ -1,0 +1,146 @@
+//! What few calls need: to wait for a place, for a tool that is not done at once, for another try.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use tokio::time::{Instant, Sleep};
+
+use super::again::{Failed, again};
+use super::delays::Delays;
+use super::execute::{begin, in_time, on_a_task, stops};
+use super::panics::Caught;
+use super::{Checked, Passes, Trail, admit, clock, pass};
+use crate::tool::{Place, Watch};
+use crate::{Failure, Outcome};
+
+/// How far an attempt came.
+pub(super) enum Step<'a> {
+    /// It begins, in its places where it has them.
+    Begins(Option<Passes<'a>>),
+    /// Its tool works.
+    Works(Passes<'a>, Caught<'a>),
+    /// Its tool answered, and left something behind that still works.
+    Straggles(Passes<'a>, Outcome),
+    /// It failed; the next one begins then.
+    Waits(Waits),
+}
+
+/// A failure after which the call is tried again, and when.
+pub(super) struct Waits {
+    failure: Failure,
+    timer: Pin<Box<Sleep>>,
+}
+
+/// Goes on from where an attempt came to, and tries again where that can do no harm.
+pub(super) async fn go_on(
+    checked: Checked<'_>,
+    trail: &mut Trail,
+    mut step: Step<'_>,
+    (first, mut now): (&Watch<'_>, Instant),
+    mut repeats: Repeating,
+) -> Outcome {
+    let Checked { slot, terms, .. } = checked;
+    let mut last: Option<Failure> = None;
+    loop {
+        let (outcome, passes) = match step {
+            Step::Waits(Waits { failure, timer }) => {
+                timer.await;
+                now = Instant::now();
+                last = Some(failure);
+                step = Step::Begins(pass(slot, (now, false)));
+                continue;
+            }
+            Step::Begins(None) => match admit(slot, terms).await {
+                Ok(passes) => {
+                    now = Instant::now();
+                    step = Step::Begins(Some(passes));
+                    continue;
+                }
+                // What is known of the first attempt tells more than that there is no second.
+                Err(failure) => return Err(last.unwrap_or(failure)),
+            },
+            Step::Begins(Some(passes)) => (execute(checked, trail, now).await, passes),
+            Step::Works(passes, work) => {
+                let outcome = in_time(checked.limits(trail), first, work).await;
+                (left(outcome, first, trail).await, passes)
+            }
+            Step::Straggles(passes, outcome) => (left(outcome, first, trail).await, passes),
+        };
+        let failure = match checked.ended(outcome, passes, now, trail) {
+            Ok(output) => return Ok(output),
+            Err(failure) => failure,
+        };
+        step = Step::Waits(repeats.after(failure, checked, trail)?);
+    }
+}
+
+/// One attempt, from its beginning to its end.
+async fn execute(checked: Checked<'_>, trail: &mut Trail, now: Instant) -> Outcome {
+    let entry = &checked.slot.entry;
+    let watch = Watch::new(checked.terms.stragglers);
+    let trace = trail.begins(now, entry.spec.effect);
+    let context = checked.context(trace.as_deref(), &watch);
+    let outcome = match entry.place {
+        Place::Inline => match poll_fn(|cx| Poll::Ready(begin(checked, context, cx))).await {
+            Ok(outcome) => outcome,
+            Err(work) => in_time(checked.limits(trail), &watch, work).await,
+        },
+        Place::Task => {
+            let work = Box::pin(on_a_task(entry, checked.arguments, context));
+            in_time(checked.limits(trail), &watch, work).await
+        }
+    };
+    left(outcome, &watch, trail).await
+}
+
+/// Nobody waits any more: what still works is given a moment to stop.
+async fn left(outcome: Outcome, watch: &Watch<'_>, trail: &mut Trail) -> Outcome {
+    if !watch.leaves_nothing(trail) {
+        trail.straggles |= !stops(watch).await;
+    }
+    outcome
+}
+
+/// What decides about another attempt.
+pub(super) struct Repeating {
+    /// How many attempts there were before.
+    before: u32,
+    delays: Option<Delays>,
+}
+
+impl Repeating {
+    pub(super) fn new(trail: &mut Trail) -> Self {
+        trail.straggles = false;
+        Self { before: trail.attempts, delays: None }
+    }
+
+    /// Whether it is tried again after a failure, and when; or the failure, completed.
+    pub(super) fn after(
+        &mut self,
+        mut failure: Failure,
+        checked: Checked<'_>,
+        trail: &mut Trail,
+    ) -> Result<Waits, Failure> {
+        let Checked { slot, terms, .. } = checked;
+        failure.facts_mut().attempts = trail.attempts;
+        let failed = Failed {
+            failure: &failure,
+            effect: slot.entry.spec.effect,
+            attempts: trail.attempts - self.before,
+            straggles: trail.straggles,
+            left: &|| terms.left(trail, Instant::now()),
+        };
+        let delays = self.delays.get_or_insert_with(|| Delays::new(&slot.rules.policy.retry));
+        let next = || delays.next(terms.draw);
+        let Some(wait) = again(&failed, next) else { return Err(failure) };
+        let (budget, rules) = slot.budget();
+        if !budget.may_repeat(rules) {
+            return Err(failure);
+        }
+        // Without timers there is no waiting, and no second attempt without waiting.
+        let Some(timer) = clock::timer(wait) else { return Err(failure) };
+        trail.waits(wait);
+        Ok(Waits { failure, timer })
+    }
+}
