@@ -31,7 +31,7 @@ pub use telemetry::ConfiguredTelemetry;
 pub use upstreams::{ConfiguredUpstream, Reach, UnknownTool};
 pub use variables::filled;
 
-use crate::voice::{Brynhild, Json, Llmproc, Openagents, Plain, Sidekick};
+use crate::voice::{Brynhild, Json, Llmproc, Openagents, Sidekick};
 use crate::{Detail, Disposition, Error, FailureKind, Voice};
 
 macro_rules! presets {
@@ -89,9 +89,9 @@ presets! {
 }
 
 impl Preset {
-    pub(crate) fn voice(self) -> Box<dyn Voice> {
-        match self {
-            Self::Breakfall => Box::new(Plain),
+    pub(crate) fn voice(self) -> Option<Box<dyn Voice>> {
+        Some(match self {
+            Self::Breakfall => return None,
             Self::Openagents => Box::new(Openagents),
             Self::Brynhild => Box::new(Brynhild),
             Self::Llmproc => Box::new(Llmproc::Terse),
@@ -99,7 +99,7 @@ impl Preset {
             Self::Sidekick => Box::new(Sidekick::Long),
             Self::SidekickShort => Box::new(Sidekick::Short),
             Self::Json => Box::new(Json),
-        }
+        })
     }
 
     /// Whether the run goes on after a failure of this kind.

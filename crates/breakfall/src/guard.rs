@@ -25,7 +25,7 @@ use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
 use crate::tool::Stragglers;
 use crate::toolbox::{Found, Rules};
-use crate::voice::{Voice, speak};
+use crate::voice::{Plain, Voice, speak};
 use crate::{Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
@@ -54,7 +54,8 @@ pub struct Guard {
     dispositions: Dispositions,
     reader: Reader,
     redactor: Redactor,
-    voice: Box<dyn Voice>,
+    /// Where it is not ours.
+    voice: Option<Box<dyn Voice>>,
     journal: Journal,
     runs: Runs,
     stragglers: Arc<Stragglers>,
@@ -177,17 +178,17 @@ impl Guard {
     fn answer(&self, outcome: Outcome, policy: &Policy, record: &mut OpenRecord<'_>) -> Reply {
         let terms = self.terms(&record.call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
-        let run = RunTerms {
+        let run = || RunTerms {
             rules: &policy.repeats,
             dispositions: &self.dispositions,
             tool: &record.call.tool,
             was_dispatched: record.trail.attempts > 0,
         };
-        let outcome = self.runs.settle(&record.call, outcome, record.trail.key, &run);
+        let outcome = self.runs.settle(&record.call, outcome, record.trail.key, run);
         let report = panics::catch(|| self.redactor.report(outcome, &terms))
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
-        let spoken = speak(&*self.voice, self.max_error_bytes, report);
-        if is_left { record.leave(spoken) } else { record.close(spoken) }
+        let reply = speak(self.voice.as_deref(), self.max_error_bytes, report);
+        if is_left { record.leave(reply) } else { record.close(reply) }
     }
 }
 
@@ -233,7 +234,8 @@ impl Guard {
     /// What the guard would make of an error that a tool raised.
     pub fn explain(&self, evidence: &Evidence) -> Explanation {
         let terms = self.terms("tool", self.policy("tool"));
-        explain_as(&self.reader, &self.redactor, &terms, &*self.voice, evidence)
+        let voice = self.voice.as_deref().unwrap_or(&Plain);
+        explain_as(&self.reader, &self.redactor, &terms, voice, evidence)
     }
 
     /// Whether a tool's output is a failure that came as a success.

@@ -24,7 +24,6 @@ use crate::attempt::{Rare, Trail, panics};
 use crate::check::Tamed;
 use crate::dice::Dice;
 use crate::redact::{Redactor, bounded};
-use crate::voice::Spoken;
 use crate::{Call, RawArguments, Reply, Report, Trace};
 
 /// The most bytes of arguments and of an output that a record keeps.
@@ -100,11 +99,11 @@ pub(crate) struct OpenRecord<'a> {
 
 impl OpenRecord<'_> {
     /// Writes what came of the call and gives its reply the call's id.
-    pub(crate) fn close(&mut self, spoken: Spoken) -> Reply {
+    pub(crate) fn close(&mut self, reply: Reply) -> Reply {
         self.open = false;
         let attempts = self.trail.attempts;
-        log::ends(&self.call, &spoken.report, &self.trail);
-        let ending = match &spoken.report {
+        log::ends(&self.call, reply.report(), &self.trail);
+        let ending = match reply.report() {
             Report::Output(output) if output.instead.is_some() => Ending::Substituted,
             Report::Output(output) if output.problems.is_empty() => Ending::Succeeded,
             Report::Output(_) => Ending::Partial,
@@ -116,19 +115,22 @@ impl OpenRecord<'_> {
             // Nobody reads it: a success without sinks is a count.
             self.journal.memory.count(ending);
         } else {
-            let record = self.record(ending, Some(&spoken));
+            let record = self.record(ending, Some(&reply));
             self.journal.take(record);
         }
-        let id = std::mem::take(&mut self.call.id);
-        Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
+        self.addressed(reply, attempts)
     }
 
     /// Leaves the record of a call that nobody is told of, as one that is dropped does.
-    pub(crate) fn leave(&mut self, spoken: Spoken) -> Reply {
+    pub(crate) fn leave(&mut self, reply: Reply) -> Reply {
         let attempts = self.trail.attempts;
         self.abandon();
-        let id = std::mem::take(&mut self.call.id);
-        Reply::new(id, std::mem::take(&mut self.call.tool), attempts, spoken)
+        self.addressed(reply, attempts)
+    }
+
+    fn addressed(&mut self, reply: Reply, attempts: u32) -> Reply {
+        let Call { id, tool, .. } = &mut self.call;
+        reply.to(std::mem::take(id), std::mem::take(tool), attempts)
     }
 
     fn abandon(&mut self) {
@@ -139,17 +141,17 @@ impl OpenRecord<'_> {
     }
 
     /// What the model got of an output, where it is kept.
-    fn output(&self, spoken: &Spoken) -> Option<String> {
-        let is_output = matches!(spoken.report, Report::Output(_));
+    fn output(&self, reply: &Reply) -> Option<String> {
+        let is_output = matches!(reply.report(), Report::Output(_));
         let is_kept = is_output && self.journal.keeps_outputs;
-        is_kept.then(|| self.redactor.clean(spoken.text.clone(), KEPT))
+        is_kept.then(|| self.redactor.clean(reply.text.clone(), KEPT))
     }
 
-    fn record(&mut self, ending: Ending, spoken: Option<&Spoken>) -> Record {
+    fn record(&mut self, ending: Ending, reply: Option<&Reply>) -> Record {
         let took = self.started.elapsed();
         let mut trail = std::mem::take(&mut self.trail);
         let rare = trail.take_rare();
-        let failure = spoken.and_then(|spoken| spoken.report.cause());
+        let failure = reply.and_then(|reply| reply.report().cause());
         let (own_attempts, substitute_upstream) =
             rare.substitute.unwrap_or((trail.attempts, None));
         Record {
@@ -166,7 +168,7 @@ impl OpenRecord<'_> {
             is_found: trail.is_found,
             ending,
             failure: failure.map(Arc::clone),
-            substitute: spoken.and_then(|spoken| spoken.report.substitute().map(ToOwned::to_owned)),
+            substitute: reply.and_then(|reply| reply.report().substitute().map(ToOwned::to_owned)),
             substitute_upstream,
             attempts: trail.attempts,
             own_attempts,
@@ -175,11 +177,11 @@ impl OpenRecord<'_> {
             turned: rare.turned,
             fault: rare.fault,
             silent: rare.silent,
-            told: spoken.filter(|_| ending != Ending::Succeeded).map(|spoken| spoken.text.clone()),
+            told: reply.filter(|_| ending != Ending::Succeeded).map(|reply| reply.text.clone()),
             arguments: rare.arguments,
-            output: spoken.and_then(|spoken| self.output(spoken)),
+            output: reply.and_then(|reply| self.output(reply)),
             repairs: rare.repairs,
-            output_bytes: spoken.and_then(|spoken| match &spoken.report {
+            output_bytes: reply.and_then(|reply| match reply.report() {
                 Report::Output(output) => Some(output.bytes),
                 Report::Failure(_) => None,
             }),

@@ -13,7 +13,6 @@ pub use json::Json;
 pub use llmproc::Llmproc;
 pub use openagents::Openagents;
 pub use plain::{Plain, interrupted, written};
-pub(crate) use reply::Spoken;
 pub use reply::{Reply, StopReason};
 pub use sidekick::Sidekick;
 
@@ -43,35 +42,43 @@ pub trait Voice: Send + Sync {
     }
 }
 
-/// What is said of a report. A voice that panics is replaced by ours.
-pub(crate) fn speak(voice: &dyn Voice, max_bytes: usize, mut report: Report) -> Spoken {
+/// What is said of a report, by ours where there is no other voice; one that panics is replaced by
+/// ours. The reply has no name and no address yet.
+pub(crate) fn speak(voice: Option<&dyn Voice>, max_bytes: usize, report: Report) -> Reply {
     let told = match &report {
         Report::Output(output) => beside(voice, output),
-        Report::Failure(failure) => Some(
-            panics::catch(|| voice.failure(failure)).unwrap_or_else(|_| Plain.failure(failure)),
-        ),
+        Report::Failure(failure) => {
+            Some(words(voice, |voice| voice.failure(failure), || Plain.failure(failure)))
+        }
     };
     let error = told.map(|text| cut_middle(text, max_bytes));
-    let (output, is_error) = match &mut report {
-        Report::Output(output) => {
-            let text = std::mem::take(&mut output.text);
-            let nothing = output.items.is_some_and(|items| items <= output.problems.len());
-            (Some(text), nothing && !output.problems.is_empty())
-        }
-        Report::Failure(_) => (None, true),
-    };
-    let framed = panics::catch(|| voice.frame(output.as_deref(), error.as_deref())).unwrap_or(None);
-    Spoken::new(framed, output, error, is_error, report)
+    let mut reply = Reply::of(report, error);
+    if let Some(voice) = voice {
+        let framed = panics::catch(|| voice.frame(reply.output(), reply.error())).unwrap_or(None);
+        reply.frame(framed);
+    }
+    reply
+}
+
+/// A voice's words, or ours.
+fn words(
+    voice: Option<&dyn Voice>,
+    theirs: impl FnOnce(&dyn Voice) -> String,
+    ours: impl FnOnce() -> String,
+) -> String {
+    match voice.map(|voice| panics::catch(|| theirs(voice))) {
+        Some(Ok(words)) => words,
+        Some(Err(_)) | None => ours(),
+    }
 }
 
 /// What is said beside an output: who answered, and what failed.
-fn beside(voice: &dyn Voice, output: &OutputReport) -> Option<String> {
+fn beside(voice: Option<&dyn Voice>, output: &OutputReport) -> Option<String> {
     let instead = output.instead.as_deref().map(|instead| {
-        panics::catch(|| voice.instead(instead)).unwrap_or_else(|_| plain::instead(instead))
+        words(voice, |voice| voice.instead(instead), || plain::instead(instead))
     });
-    let partial = (!output.problems.is_empty()).then(|| {
-        panics::catch(|| voice.partial(output)).unwrap_or_else(|_| plain::partial(output))
-    });
+    let partial = (!output.problems.is_empty())
+        .then(|| words(voice, |voice| voice.partial(output), || plain::partial(output)));
     match (instead, partial) {
         (Some(instead), Some(partial)) => Some(format!("{instead}\n{partial}")),
         (instead, partial) => instead.or(partial),

@@ -272,7 +272,7 @@ impl GuardBuilder {
             (entry, rules)
         }));
         toolbox.add_all(self.entries)?;
-        let voice = self.voice.unwrap_or_else(|| self.dispositions.preset.voice());
+        let voice = self.voice.or_else(|| self.dispositions.preset.voice());
         Ok(Guard {
             toolbox,
             standing,

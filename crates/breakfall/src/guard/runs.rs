@@ -108,12 +108,12 @@ impl Runs {
     }
 
     /// Learns what came of a call, and says where it is not the first of its kind.
-    pub(super) fn settle(
+    pub(super) fn settle<'a>(
         &self,
         call: &Call,
         outcome: Outcome,
         key: Option<CallKey>,
-        terms: &RunTerms<'_>,
+        terms: impl FnOnce() -> RunTerms<'a>,
     ) -> Outcome {
         match outcome {
             Ok(output) => {
@@ -124,7 +124,7 @@ impl Runs {
                 }
                 Ok(output)
             }
-            Err(failure) => Err(self.failed(call, failure, terms)),
+            Err(failure) => Err(self.failed(call, failure, &terms())),
         }
     }
 

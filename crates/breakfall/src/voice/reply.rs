@@ -31,48 +31,58 @@ pub enum StopReason {
     Failed(FailureKind),
 }
 
-/// What was said, before it is known to whom.
-pub(crate) struct Spoken {
-    pub(crate) text: String,
-    pub(crate) is_error: bool,
-    pub(crate) report: Report,
-    parts: Parts,
-}
-
 /// Output and error, where they are not simply the text.
 #[derive(Clone, Debug)]
 enum Parts {
     Output,
     Error,
-    Both { output: Option<String>, error: Option<String> },
+    Both(Box<Both>),
 }
 
-impl Spoken {
-    pub(super) fn new(
-        framed: Option<String>,
-        output: Option<String>,
-        error: Option<String>,
-        is_error: bool,
-        report: Report,
-    ) -> Self {
-        let (text, parts) = match (framed, output, error) {
-            (Some(text), output, error) => (text, Parts::Both { output, error }),
-            (None, Some(output), Some(error)) => {
-                let gap = if output.is_empty() { "" } else { "\n\n" };
-                let text = format!("{output}{gap}{error}");
-                (text, Parts::Both { output: Some(output), error: Some(error) })
-            }
-            (None, Some(output), None) => (output, Parts::Output),
-            (None, None, error) => (error.unwrap_or_default(), Parts::Error),
-        };
-        Self { text, is_error, report, parts }
-    }
+#[derive(Clone, Debug)]
+struct Both {
+    output: Option<String>,
+    error: Option<String>,
 }
 
 impl Reply {
-    pub(crate) fn new(id: String, tool: String, attempts: u32, spoken: Spoken) -> Self {
-        let Spoken { text, is_error, report, parts } = spoken;
-        Self { id, tool, text, is_error, attempts, parts, report }
+    /// What is said of a report, with what is said beside an output or of a failure.
+    pub(super) fn of(mut report: Report, error: Option<String>) -> Self {
+        let (text, parts, is_error) = match (&mut report, error) {
+            (Report::Output(output), None) => {
+                (std::mem::take(&mut output.text), Parts::Output, false)
+            }
+            (Report::Output(report), Some(error)) => {
+                let output = std::mem::take(&mut report.text);
+                let nothing = report.items.is_some_and(|items| items <= report.problems.len());
+                let gap = if output.is_empty() { "" } else { "\n\n" };
+                let text = format!("{output}{gap}{error}");
+                let both = Both { output: Some(output), error: Some(error) };
+                (text, Parts::Both(Box::new(both)), nothing && !report.problems.is_empty())
+            }
+            (Report::Failure(_), error) => (error.unwrap_or_default(), Parts::Error, true),
+        };
+        let (id, tool) = (String::new(), String::new());
+        Self { id, tool, text, is_error, attempts: 0, parts, report }
+    }
+
+    /// Puts output and error into a voice's own form, where it has one.
+    pub(super) fn frame(&mut self, framed: Option<String>) {
+        let Some(framed) = framed else { return };
+        let text = std::mem::replace(&mut self.text, framed);
+        let both = match std::mem::replace(&mut self.parts, Parts::Output) {
+            Parts::Output => Box::new(Both { output: Some(text), error: None }),
+            Parts::Error => Box::new(Both { output: None, error: Some(text) }),
+            Parts::Both(both) => both,
+        };
+        self.parts = Parts::Both(both);
+    }
+
+    pub(crate) fn to(mut self, id: String, tool: String, attempts: u32) -> Self {
+        self.id = id;
+        self.tool = tool;
+        self.attempts = attempts;
+        self
     }
 
     /// Whether everything that was asked for was done.
@@ -88,7 +98,7 @@ impl Reply {
         match &self.parts {
             Parts::Output => Some(&self.text),
             Parts::Error => None,
-            Parts::Both { output, .. } => output.as_deref(),
+            Parts::Both(both) => both.output.as_deref(),
         }
     }
 
@@ -97,7 +107,7 @@ impl Reply {
         match &self.parts {
             Parts::Output => None,
             Parts::Error => Some(&self.text),
-            Parts::Both { error, .. } => error.as_deref(),
+            Parts::Both(both) => both.error.as_deref(),
         }
     }
 
