@@ -31,21 +31,22 @@ pub(crate) use repeat::{CallKey, Refusal, Repeats};
 pub(crate) use trail::{Rare, Trail};
 pub use trail::Try;
 
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::future::lazy;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use self::breaker::Verdict;
 use self::execute::begin;
+pub(crate) use self::execute::context;
 use self::gate::Pass;
-use self::go_on::{Repeating, Step, go_on};
-use crate::classify::{self, Reader};
+pub(crate) use self::go_on::{Repeating, Step, go_on};
+use crate::classify::{self, Reader, Silent};
+use crate::dice::Dice;
 use crate::redact::is_secret_name;
-use crate::tool::{Output, Place, Stragglers, Watch};
+use crate::tool::{Context, Output, Place, Stragglers, Watch};
 use crate::toolbox::{Rules, Slot};
 use crate::{
     Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
@@ -58,8 +59,7 @@ pub(crate) struct Terms<'g> {
     /// When the call began, and when it must end.
     pub(crate) began: Instant,
     pub(crate) deadline: Option<Instant>,
-    /// Draws a number from 0 to 1.
-    pub(crate) draw: &'g (dyn Fn() -> f64 + Sync),
+    pub(crate) dice: &'g Dice,
 }
 
 /// What is tried: a call whose tool was found and whose arguments were checked.
@@ -74,33 +74,50 @@ pub(crate) struct Checked<'a> {
 /// Tries a call: admit, execute, classify, settle, and again where that can do no harm. Most tools
 /// answer at once; the rest of the way is boxed.
 pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome {
-    let Checked { slot, terms, .. } = checked;
+    let Checked { slot, arguments, call, terms } = checked;
     // The clock is read at both ends of an attempt, and not in between.
     let now = if trail.attempts == 0 { terms.began } else { Instant::now() };
     // A substitute has attempts of its own, and no part in what its tool left behind.
-    let mut repeats = Repeating::new(trail);
+    let repeats = Repeating::new(trail);
     let watch = Watch::new(terms.stragglers);
     let trace;
     let step = match pass(slot, (now, true)) {
         Some(passes) if slot.entry.place == Place::Inline => {
             trace = trail.begins(now, slot.entry.spec.effect);
-            let context = checked.context(trace.as_deref(), &watch);
-            match poll_fn(|cx| Poll::Ready(begin(checked, context, cx))).await {
-                Ok(outcome) if watch.leaves_nothing(trail) => {
-                    let outcome = checked.ended(outcome, passes, now, trail);
-                    match outcome.map_err(|failure| repeats.after(failure, checked, trail)) {
-                        Ok(output) => return Ok(output),
-                        Err(Err(failure)) => return Err(failure),
-                        Err(Ok(waits)) => Step::Waits(waits),
-                    }
+            let context = context(&slot.entry, call, trace.as_deref(), &watch);
+            match lazy(|cx| at_once(slot, arguments, context, (passes, terms.reader), cx)).await {
+                Ok(output) => {
+                    trail.under_way = None;
+                    return Ok(output);
                 }
-                Ok(outcome) => Step::Straggles(passes, outcome),
-                Err(work) => Step::Works(passes, work),
+                Err(step) => step,
             }
         }
         passes => Step::Begins(passes),
     };
     Box::pin(go_on(checked, trail, step, (&watch, now), repeats)).await
+}
+
+/// An attempt as far as it comes without waiting: what most tools give, or the step to go on from.
+pub(crate) fn at_once<'a>(
+    slot: &'a Slot,
+    arguments: &'a Arguments,
+    context: Context<'a>,
+    (passes, reader): (Passes<'a>, &Reader),
+    cx: &mut std::task::Context<'_>,
+) -> Result<Output, Step<'a>> {
+    let output = match begin(&slot.entry, arguments, context, cx) {
+        Ok(Ok(output)) => output,
+        Ok(outcome) => return Err(Step::Answered(passes, outcome)),
+        Err(work) => return Err(Step::Works(passes, work)),
+    };
+    if context.watch.has_line() || silent(slot, reader, &output).is_some() {
+        return Err(Step::Answered(passes, Ok(output)));
+    }
+    match passes.go_well(Instant::now()) {
+        Ok(()) => Ok(output),
+        Err(passes) => Err(Step::Answered(passes, Ok(output))),
+    }
 }
 
 impl Checked<'_> {
@@ -114,7 +131,7 @@ impl Checked<'_> {
     ) -> Outcome {
         let Self { slot, arguments, terms, .. } = self;
         trail.under_way = None;
-        let outcome = heard(outcome, slot.rules.policy.silent, terms.reader, trail);
+        let outcome = heard(outcome, slot, terms.reader, trail);
         let ended = Instant::now();
         let mut failure = match outcome {
             Ok(output) => {
@@ -133,7 +150,7 @@ impl Checked<'_> {
 }
 
 /// The places that a call takes while it runs.
-struct Passes<'g> {
+pub(crate) struct Passes<'g> {
     tool: Pass<'g>,
     upstream: Option<Pass<'g>>,
 }
@@ -141,7 +158,7 @@ struct Passes<'g> {
 /// Its places at once, where nothing stands in the way. The budget is that of its upstream, where it
 /// has one: which is asked first, so that the call counts in any case.
 #[inline]
-fn pass(slot: &Slot, (now, counts): (Instant, bool)) -> Option<Passes<'_>> {
+pub(crate) fn pass(slot: &Slot, (now, counts): (Instant, bool)) -> Option<Passes<'_>> {
     let upstream = match &slot.upstream {
         Some(gate) => Some(gate.pass(&slot.rules.upstream, Whose::Upstream, (now, counts))?),
         None => None,
@@ -181,6 +198,16 @@ impl Terms<'_> {
 }
 
 impl Passes<'_> {
+    /// Ends a call that went well, where that is nothing but a count.
+    fn go_well(mut self, now: Instant) -> Result<(), Self> {
+        if let Some(upstream) = self.upstream.take()
+            && let Err(pass) = upstream.go_well(now)
+        {
+            return Err(Self { upstream: Some(pass), ..self });
+        }
+        self.tool.go_well(now).map_err(|tool| Self { tool, upstream: None })
+    }
+
     fn settle(
         self,
         spec: &ToolSpec,
@@ -228,16 +255,21 @@ fn of_upstream(failure: &Failure) -> Verdict {
 }
 
 /// Looks whether a success is one.
-fn heard(outcome: Outcome, rule: SilentRule, reader: &Reader, trail: &mut Trail) -> Outcome {
+fn heard(outcome: Outcome, slot: &Slot, reader: &Reader, trail: &mut Trail) -> Outcome {
     let output = outcome?;
-    if rule == SilentRule::Ignore {
-        return Ok(output);
-    }
-    let Some(silent) = classify::silent_output(reader, &output) else { return Ok(output) };
+    let Some(silent) = silent(slot, reader, &output) else { return Ok(output) };
     trail.rare_mut().silent = Some((silent.kind, silent.why));
-    match rule {
+    match slot.rules.policy.silent {
         SilentRule::Ignore | SilentRule::Note => Ok(output),
         SilentRule::Fail => Err(said_as_success(silent.kind, output)),
+    }
+}
+
+/// What an output looks like that is none, where anybody wants to know.
+fn silent(slot: &Slot, reader: &Reader, output: &Output) -> Option<Silent> {
+    match slot.rules.policy.silent {
+        SilentRule::Ignore => None,
+        SilentRule::Note | SilentRule::Fail => classify::silent_output(reader, output),
     }
 }
 

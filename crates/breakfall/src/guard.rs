@@ -1,5 +1,6 @@
 //! The flow of a call: two short functions.
 
+mod at_once;
 mod batch;
 mod builder;
 mod runs;
@@ -9,11 +10,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use at_once::{Given, Plainly};
 pub use batch::Batching;
 pub use builder::GuardBuilder;
-use futures_util::future::Either;
+use futures_util::future::{Either, lazy};
 use runs::{RunTerms, Runs};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::attempt::{self, CallKey, GateRules, Policy, attempt, panics};
 use crate::check::{Tamed, check, tame};
@@ -23,7 +26,7 @@ use crate::dice::Dice;
 use crate::fallback::{By, Fallback};
 use crate::journal::{Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
-use crate::tool::Stragglers;
+use crate::tool::{Stragglers, Watch};
 use crate::toolbox::{Found, Rules};
 use crate::voice::{Plain, Voice, speak};
 use crate::{Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
@@ -64,23 +67,61 @@ pub struct Guard {
     redacts_outputs: bool,
     concurrency: usize,
     batching: Batching,
+    /// Whether nothing is done with what a tool returned.
+    is_plain: bool,
 }
 
 impl Guard {
-    /// Answers a call. Never an error, never a panic, always a reply under the call's id.
-    pub async fn handle(&self, call: Call) -> Reply {
-        let mut opened = self.open(call);
-        let outcome =
-            panics::ours(pin!(self.run(opened.raw, &opened.found, &mut opened.record))).await;
-        self.answer(outcome, &opened.found.rules().policy, &mut opened.record)
+    /// Answers a call. Never an error, never a panic, always a reply under the call's id. What most
+    /// calls need is done at once; what is left is boxed, so that no call is moved with room for all
+    /// that it may ever wait for.
+    pub async fn handle(&self, mut call: Call) -> Reply {
+        let Opened { began, found, raw } = self.open(&mut call);
+        let watch = Watch::new(&self.stragglers);
+        let arguments;
+        let reply = {
+            let tried = match self.plain(&call, &found, raw) {
+                Ok((slot, checked)) => {
+                    arguments = checked;
+                    let plain = Plainly { slot, arguments: &arguments, call: &call, watch: &watch };
+                    lazy(|cx| self.at_once(plain, began, cx)).await
+                }
+                Err(raw) => Err(Given::Raw(raw)),
+            };
+            match tried {
+                Ok(text) => Reply::plain(text),
+                Err(given) => {
+                    Box::pin(self.at_length(&call, &found, (&watch, began), given)).await
+                }
+            }
+        };
+        reply.to(call)
     }
 
-    fn open(&self, mut call: Call) -> Opened<'_> {
+    /// A call is recorded from here on, however it ends.
+    async fn at_length(
+        &self,
+        call: &Call,
+        found: &Found,
+        (watch, began): (&Watch<'_>, Instant),
+        given: Given<'_>,
+    ) -> Reply {
+        let mut record = self.journal.open(call, began, given.raw(), &self.redactor);
+        let outcome = match given {
+            Given::Raw(raw) => panics::ours(pin!(self.run(raw, found, &mut record))).await,
+            Given::Begun(plain, step) => {
+                panics::ours(pin!(self.go_on(plain, step, (watch, began), &mut record))).await
+            }
+            Given::Ended(outcome) => record.trail.ends(began, outcome),
+        };
+        self.answer(outcome, &found.rules().policy, &mut record)
+    }
+
+    fn open(&self, call: &mut Call) -> Opened {
+        let began = Instant::now();
         let found = self.find(&call.tool);
         let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
-        let raw = tame(raw, found.schema());
-        let record = self.journal.open(call, &raw, &self.redactor);
-        Opened { raw, found, record }
+        Opened { began, raw: tame(raw, found.schema()), found }
     }
 
     fn find(&self, name: &str) -> Found {
@@ -162,13 +203,7 @@ impl Guard {
         if !arguments.repairs.is_empty() {
             trail.rare_mut().repairs.extend_from_slice(&arguments.repairs);
         }
-        let terms = attempt::Terms {
-            reader: &self.reader,
-            stragglers: &self.stragglers,
-            began: *started,
-            deadline: started.checked_add(total_timeout),
-            draw: &|| self.dice.throw(),
-        };
+        let terms = self.trying(*started, total_timeout);
         let checked = attempt::Checked { slot, arguments: &arguments, call, terms: &terms };
         let outcome = attempt(checked, trail).await;
         outcome.map_err(|failure| failure.of_call(|| known.unwrap_or_else(key)))
@@ -176,15 +211,16 @@ impl Guard {
 
     /// The one exit: remember, redact, speak, close.
     fn answer(&self, outcome: Outcome, policy: &Policy, record: &mut OpenRecord<'_>) -> Reply {
-        let terms = self.terms(&record.call.tool, policy);
+        let call = record.call;
+        let terms = self.terms(&call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = || RunTerms {
             rules: &policy.repeats,
             dispositions: &self.dispositions,
-            tool: &record.call.tool,
+            tool: &call.tool,
             was_dispatched: record.trail.attempts > 0,
         };
-        let outcome = self.runs.settle(&record.call, outcome, record.trail.key, run);
+        let outcome = self.runs.settle(call, outcome, record.trail.key, run);
         let report = panics::catch(|| self.redactor.report(outcome, &terms))
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
         let reply = speak(self.voice.as_deref(), self.max_error_bytes, report);
@@ -192,11 +228,11 @@ impl Guard {
     }
 }
 
-/// A call whose record is open, with what its name stands for.
-struct Opened<'g> {
-    raw: Tamed,
+/// A call that came, with what its name stands for.
+struct Opened {
+    began: Instant,
     found: Found,
-    record: OpenRecord<'g>,
+    raw: Tamed,
 }
 
 /// What was said of tools and upstreams, also of those that come later.
@@ -223,6 +259,16 @@ impl Guard {
     /// What holds for the calls of a tool, all that was said of it and of its upstream considered.
     pub fn policy(&self, tool: &str) -> &Policy {
         self.standing.policies.of(tool, || self.toolbox.upstream_of(tool))
+    }
+
+    fn trying(&self, began: Instant, total_timeout: Duration) -> attempt::Terms<'_> {
+        attempt::Terms {
+            reader: &self.reader,
+            stragglers: &self.stragglers,
+            dice: &self.dice,
+            began,
+            deadline: began.checked_add(total_timeout),
+        }
     }
 
     fn terms<'a>(&'a self, tool: &'a str, policy: &Policy) -> Terms<'a> {
@@ -270,9 +316,12 @@ impl Guard {
     }
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
-    pub fn refuse(&self, call: Call, failure: Failure) -> Reply {
-        let Opened { found, mut record, .. } = self.open(call);
-        self.answer(Err(failure), &found.rules().policy, &mut record)
+    pub fn refuse(&self, mut call: Call, failure: Failure) -> Reply {
+        let Opened { began, found, raw } = self.open(&mut call);
+        let mut record = self.journal.open(&call, began, Some(&raw), &self.redactor);
+        let reply = self.answer(Err(failure), &found.rules().policy, &mut record);
+        drop(record);
+        reply.to(call)
     }
 
     /// Attempts that did not stop when their time was up: how many still run, and how many came to

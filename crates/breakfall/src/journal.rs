@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 pub use calendar::Calendar;
 pub use lines::LogLines;
-pub(crate) use log::{batch_done, batch_starts, breaker_turned, late_result};
+pub(crate) use log::{batch_done, batch_starts, breaker_turned, is_silent, late_result};
 pub use memory::{Counts, Memory};
 pub use record::{Ending, Record};
 
@@ -50,12 +50,13 @@ impl Journal {
     /// Opens the record of a call. Dropped before it is closed, it is written as abandoned.
     pub(crate) fn open<'a>(
         &'a self,
-        call: Call,
-        raw: &Tamed,
+        call: &'a Call,
+        started: Instant,
+        raw: Option<&Tamed>,
         redactor: &'a Redactor,
     ) -> OpenRecord<'a> {
-        log::starts(&call);
-        let arguments = self.keeps_arguments.then(|| {
+        log::starts(call);
+        let arguments = raw.filter(|_| self.keeps_arguments).map(|raw| {
             let text = match raw.as_ref().map(|measured| &measured.raw) {
                 Ok(RawArguments::Json(value)) => value.to_string(),
                 Ok(RawArguments::Text(text) | RawArguments::CutOff(text)) => text.clone(),
@@ -71,7 +72,20 @@ impl Journal {
             let repairs = found.into_iter().collect();
             *trail.rare_mut() = Rare { arguments, repairs, ..Rare::default() };
         }
-        OpenRecord { journal: self, redactor, call, started: Instant::now(), trail, open: true }
+        OpenRecord { journal: self, redactor, call, started, trail, open: true }
+    }
+
+    /// Counts a success that nobody reads: without sinks it has no record.
+    pub(crate) fn succeeded(&self) {
+        self.memory.count(Ending::Succeeded);
+    }
+
+    /// Whether nothing is told of a success.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.sinks.is_empty()
+            && self.traces.is_none()
+            && !self.keeps_arguments
+            && !self.keeps_outputs
     }
 
     fn take(&self, record: Record) {
@@ -85,12 +99,11 @@ impl Journal {
     }
 }
 
-/// A record of a call that runs. It holds the call's id until the reply takes it over, so that
-/// every record has its reply and every reply its record.
+/// A record of a call that runs.
 pub(crate) struct OpenRecord<'a> {
     journal: &'a Journal,
     redactor: &'a Redactor,
-    pub(crate) call: Call,
+    pub(crate) call: &'a Call,
     /// What was tried.
     pub(crate) trail: Trail,
     pub(crate) started: Instant,
@@ -98,11 +111,11 @@ pub(crate) struct OpenRecord<'a> {
 }
 
 impl OpenRecord<'_> {
-    /// Writes what came of the call and gives its reply the call's id.
-    pub(crate) fn close(&mut self, reply: Reply) -> Reply {
+    /// Writes what came of the call.
+    pub(crate) fn close(&mut self, mut reply: Reply) -> Reply {
         self.open = false;
-        let attempts = self.trail.attempts;
-        log::ends(&self.call, reply.report(), &self.trail);
+        reply.attempts = self.trail.attempts;
+        log::ends(self.call, reply.report(), &self.trail);
         let ending = match reply.report() {
             Report::Output(output) if output.instead.is_some() => Ending::Substituted,
             Report::Output(output) if output.problems.is_empty() => Ending::Succeeded,
@@ -112,30 +125,24 @@ impl OpenRecord<'_> {
         let is_plain =
             self.trail.rare().is_none_or(|rare| rare.fault.is_none() && rare.silent.is_none());
         if ending == Ending::Succeeded && is_plain && self.journal.sinks.is_empty() {
-            // Nobody reads it: a success without sinks is a count.
-            self.journal.memory.count(ending);
+            self.journal.succeeded();
         } else {
             let record = self.record(ending, Some(&reply));
             self.journal.take(record);
         }
-        self.addressed(reply, attempts)
+        reply
     }
 
     /// Leaves the record of a call that nobody is told of, as one that is dropped does.
-    pub(crate) fn leave(&mut self, reply: Reply) -> Reply {
-        let attempts = self.trail.attempts;
+    pub(crate) fn leave(&mut self, mut reply: Reply) -> Reply {
+        reply.attempts = self.trail.attempts;
         self.abandon();
-        self.addressed(reply, attempts)
-    }
-
-    fn addressed(&mut self, reply: Reply, attempts: u32) -> Reply {
-        let Call { id, tool, .. } = &mut self.call;
-        reply.to(std::mem::take(id), std::mem::take(tool), attempts)
+        reply
     }
 
     fn abandon(&mut self) {
         self.open = false;
-        log::abandoned(&self.call);
+        log::abandoned(self.call);
         let record = self.record(Ending::Abandoned, None);
         self.journal.take(record);
     }

@@ -175,6 +175,11 @@ impl Redactor {
         Cow::Owned(text)
     }
 
+    /// Whether nothing was registered.
+    pub(crate) fn has_no_values(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// What was registered goes in any case, even out of what looks like a replacement.
     fn without_values(&self, text: &mut String) {
         for value in &self.values {

@@ -15,7 +15,7 @@ use snapshot::Snapshot;
 use crate::attempt::{Breaker, Gate, GateRules, GateState};
 use crate::check::Schema;
 use crate::fallback::Fallback;
-use crate::tool::Entry;
+use crate::tool::{Entry, Place};
 use crate::{Block, Detail, Effect, Error, Failure, FailureKind, Policy, ToolSpec};
 
 /// Which tools exist and which may be called now. Changed from any task while calls run.
@@ -95,6 +95,8 @@ pub(crate) struct Slot {
     /// The gate of its upstream.
     pub(crate) upstream: Option<Arc<Gate>>,
     pub(crate) rules: Rules,
+    /// Whether its calls need no more than the tool and its own gate.
+    is_plain: bool,
     state: AtomicU8,
 }
 
@@ -109,6 +111,11 @@ impl Slot {
             Some(gate) => (gate, &self.rules.upstream),
             None => (&self.gate, &self.rules.policy.gate),
         }
+    }
+
+    /// Whether its calls need no more than the tool and its own gate, and it may be called now.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain && self.state.load(Ordering::Relaxed) == ENABLED
     }
 
     /// The tool, if it may be called now.
@@ -212,8 +219,10 @@ impl Toolbox {
         named_well(&entry.spec.name)?;
         let schema = Schema::compile(&mut entry.spec)?;
         let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
+        let is_plain =
+            entry.place == Place::Inline && upstream.is_none() && rules.fallback.is_none();
         let (gate, state) = (Arc::default(), AtomicU8::new(ENABLED));
-        Ok(Slot { entry, schema, gate, upstream, rules, state })
+        Ok(Slot { entry, schema, gate, upstream, rules, is_plain, state })
     }
 
     /// Takes a tool out. Calls that run go on.

@@ -13,7 +13,7 @@ use super::clock;
 use super::panics::{self, Caught, caught};
 use super::{Checked, Trail};
 use crate::tool::{Context, Entry, Progress, Watch};
-use crate::{Arguments, Detail, Failure, FailureKind, Outcome, Trace};
+use crate::{Arguments, Call, Detail, Failure, FailureKind, Outcome, Trace};
 
 /// How long an attempt may take.
 #[derive(Clone, Copy, Debug)]
@@ -31,19 +31,24 @@ const GRACE: Duration = Duration::from_millis(100);
 /// How often a clock that stands is looked at.
 const STANDING: Duration = Duration::from_millis(100);
 
-impl<'a> Checked<'a> {
-    pub(super) fn context(self, trace: Option<&'a Trace>, watch: &'a Watch<'a>) -> Context<'a> {
-        let Self { slot, call, .. } = self;
-        Context {
-            id: &call.id,
-            tool: &slot.entry.spec.name,
-            run: call.run.as_deref(),
-            attachment: call.attachment.as_ref(),
-            trace: trace.or(call.trace.as_deref()),
-            watch,
-        }
+/// What a tool learns of a call beside its arguments.
+pub(crate) fn context<'a>(
+    entry: &'a Entry,
+    call: &'a Call,
+    trace: Option<&'a Trace>,
+    watch: &'a Watch<'a>,
+) -> Context<'a> {
+    Context {
+        id: &call.id,
+        tool: &entry.spec.name,
+        run: call.run.as_deref(),
+        attachment: call.attachment.as_ref(),
+        trace: trace.or(call.trace.as_deref()),
+        watch,
     }
+}
 
+impl Checked<'_> {
     pub(super) fn limits(self, trail: &Trail) -> Limits {
         let policy = &self.slot.rules.policy;
         Limits {
@@ -56,11 +61,12 @@ impl<'a> Checked<'a> {
 
 /// Calls the tool and polls it once. The timer is armed only for work that is not done then.
 pub(super) fn begin<'a>(
-    checked: Checked<'a>,
+    entry: &'a Entry,
+    arguments: &'a Arguments,
     context: Context<'a>,
     cx: &mut std::task::Context<'_>,
 ) -> Result<Outcome, Caught<'a>> {
-    Caught::begin(|| checked.slot.entry.tool.call(checked.arguments, context), cx)
+    Caught::begin(|| entry.tool.call(arguments, context), cx)
 }
 
 /// Whether what was told to stop does so in a moment.

@@ -2,6 +2,7 @@
 //! budget for repeats.
 
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -288,23 +289,28 @@ impl Pass<'_> {
     }
 
     /// Says what came of the call; tells where that turns the breaker.
-    #[inline]
     pub(crate) fn settle(self, verdict: Verdict, now: Instant) -> Option<Turned> {
+        let pass = match verdict {
+            Verdict::Good => self.go_well(now).err()?,
+            Verdict::Bad(_) | Verdict::Neither => self,
+        };
         // Dropped it would end a second time.
-        let mut pass = std::mem::ManuallyDrop::new(self);
-        if verdict == Verdict::Good && pass.goes_well(now) { None } else { pass.end(verdict, now) }
+        ManuallyDrop::new(pass).end(verdict, now)
     }
 
     /// Ends a call that went well without the lock, where nothing else happened.
-    fn goes_well(&self, now: Instant) -> bool {
-        let Self { gate, rules, ticket, .. } = self;
+    #[inline]
+    pub(crate) fn go_well(self, now: Instant) -> Result<(), Self> {
+        let Self { gate, rules, ticket, .. } = &self;
         let is_plain = rules.concurrency.is_none()
             && *ticket == Ticket::of_all(gate.open_to_all.load(Ordering::Relaxed))
             && gate.tally.takes(WELL, now);
-        if is_plain {
-            gate.running.fetch_sub(1, Ordering::Relaxed);
+        if !is_plain {
+            return Err(self);
         }
-        is_plain
+        gate.running.fetch_sub(1, Ordering::Relaxed);
+        let _ended = ManuallyDrop::new(self);
+        Ok(())
     }
 
     #[cold]

@@ -8,32 +8,32 @@ use tokio::time::{Instant, Sleep};
 
 use super::again::{Failed, again};
 use super::delays::Delays;
-use super::execute::{begin, in_time, on_a_task, stops};
+use super::execute::{begin, context, in_time, on_a_task, stops};
 use super::panics::Caught;
 use super::{Checked, Passes, Trail, admit, clock, pass};
 use crate::tool::{Place, Watch};
 use crate::{Failure, Outcome};
 
 /// How far an attempt came.
-pub(super) enum Step<'a> {
+pub(crate) enum Step<'a> {
     /// It begins, in its places where it has them.
     Begins(Option<Passes<'a>>),
     /// Its tool works.
     Works(Passes<'a>, Caught<'a>),
-    /// Its tool answered, and left something behind that still works.
-    Straggles(Passes<'a>, Outcome),
+    /// Its tool answered, and may have left something behind that still works.
+    Answered(Passes<'a>, Outcome),
     /// It failed; the next one begins then.
     Waits(Waits),
 }
 
 /// A failure after which the call is tried again, and when.
-pub(super) struct Waits {
+pub(crate) struct Waits {
     failure: Failure,
     timer: Pin<Box<Sleep>>,
 }
 
 /// Goes on from where an attempt came to, and tries again where that can do no harm.
-pub(super) async fn go_on(
+pub(crate) async fn go_on(
     checked: Checked<'_>,
     trail: &mut Trail,
     mut step: Step<'_>,
@@ -65,7 +65,7 @@ pub(super) async fn go_on(
                 let outcome = in_time(checked.limits(trail), first, work).await;
                 (left(outcome, first, trail).await, passes)
             }
-            Step::Straggles(passes, outcome) => (left(outcome, first, trail).await, passes),
+            Step::Answered(passes, outcome) => (left(outcome, first, trail).await, passes),
         };
         let failure = match checked.ended(outcome, passes, now, trail) {
             Ok(output) => return Ok(output),
@@ -77,17 +77,20 @@ pub(super) async fn go_on(
 
 /// One attempt, from its beginning to its end.
 async fn execute(checked: Checked<'_>, trail: &mut Trail, now: Instant) -> Outcome {
+    let Checked { arguments, call, .. } = checked;
     let entry = &checked.slot.entry;
     let watch = Watch::new(checked.terms.stragglers);
     let trace = trail.begins(now, entry.spec.effect);
-    let context = checked.context(trace.as_deref(), &watch);
+    let context = context(entry, call, trace.as_deref(), &watch);
     let outcome = match entry.place {
-        Place::Inline => match poll_fn(|cx| Poll::Ready(begin(checked, context, cx))).await {
-            Ok(outcome) => outcome,
-            Err(work) => in_time(checked.limits(trail), &watch, work).await,
-        },
+        Place::Inline => {
+            match poll_fn(|cx| Poll::Ready(begin(entry, arguments, context, cx))).await {
+                Ok(outcome) => outcome,
+                Err(work) => in_time(checked.limits(trail), &watch, work).await,
+            }
+        }
         Place::Task => {
-            let work = Box::pin(on_a_task(entry, checked.arguments, context));
+            let work = Box::pin(on_a_task(entry, arguments, context));
             in_time(checked.limits(trail), &watch, work).await
         }
     };
@@ -103,14 +106,14 @@ async fn left(outcome: Outcome, watch: &Watch<'_>, trail: &mut Trail) -> Outcome
 }
 
 /// What decides about another attempt.
-pub(super) struct Repeating {
+pub(crate) struct Repeating {
     /// How many attempts there were before.
     before: u32,
     delays: Option<Delays>,
 }
 
 impl Repeating {
-    pub(super) fn new(trail: &mut Trail) -> Self {
+    pub(crate) fn new(trail: &mut Trail) -> Self {
         trail.straggles = false;
         Self { before: trail.attempts, delays: None }
     }
@@ -132,7 +135,7 @@ impl Repeating {
             left: &|| terms.left(trail, Instant::now()),
         };
         let delays = self.delays.get_or_insert_with(|| Delays::new(&slot.rules.policy.retry));
-        let next = || delays.next(terms.draw);
+        let next = || delays.next(|| terms.dice.throw());
         let Some(wait) = again(&failed, next) else { return Err(failure) };
         let (budget, rules) = slot.budget();
         if !budget.may_repeat(rules) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::{CallKey, Turned, Whose};
-use crate::{Detail, Effect, Failure, FailureKind, Trace};
+use crate::{Detail, Effect, Failure, FailureKind, Outcome, Trace};
 
 /// The most tries that are told one by one.
 const TOLD: usize = 32;
@@ -112,11 +112,19 @@ impl Trail {
 
     /// An attempt begins; gives it its place in the trace. Boxed: most calls have none, and every
     /// future that waits for one would have room for it.
-    pub(super) fn begins(&mut self, began: Instant, effect: Effect) -> Option<Box<Trace>> {
+    pub(crate) fn begins(&mut self, began: Instant, effect: Effect) -> Option<Box<Trace>> {
         self.attempts += 1;
         self.last_began = Some(began);
         self.under_way = Some(effect);
         self.trace.as_ref().map(|trace| Box::new(trace.attempt(self.attempts)))
+    }
+
+    /// An attempt that was tried elsewhere came to its end.
+    pub(crate) fn ends(&mut self, began: Instant, outcome: Outcome) -> Outcome {
+        self.finds(None, false);
+        self.attempts += 1;
+        self.last_began = Some(began);
+        outcome
     }
 
     pub(super) fn failed(&mut self, began: Duration, took: Duration, kind: FailureKind) {

@@ -51,14 +51,17 @@ impl Guard {
         self.answer_until(call, pin!(stop)).await
     }
 
-    async fn answer_until(&self, call: Call, stop: impl Future<Output = ()> + Unpin) -> Reply {
-        let Opened { raw, found, mut record } = self.open(call);
+    async fn answer_until(&self, mut call: Call, stop: impl Future<Output = ()> + Unpin) -> Reply {
+        let Opened { began, found, raw } = self.open(&mut call);
+        let mut record = self.journal.open(&call, began, Some(&raw), &self.redactor);
         let outcome = {
             let run = pin!(self.run(raw, &found, &mut record));
             until(stop, panics::ours(run)).await
         };
         let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
-        self.answer(outcome, &found.rules().policy, &mut record)
+        let reply = self.answer(outcome, &found.rules().policy, &mut record);
+        drop(record);
+        reply.to(call)
     }
 
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;

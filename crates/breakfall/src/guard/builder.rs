@@ -273,6 +273,18 @@ impl GuardBuilder {
         }));
         toolbox.add_all(self.entries)?;
         let voice = self.voice.or_else(|| self.dispositions.preset.voice());
+        let journal = Journal {
+            memory: Memory::new(self.max_samples, self.max_sample_bytes),
+            sinks: self.sinks,
+            keeps_arguments: self.keeps_arguments,
+            keeps_outputs: self.keeps_outputs,
+            traces: self.traces,
+            lost: AtomicU64::new(0),
+        };
+        let is_plain = journal.only_counts()
+            && voice.is_none()
+            && redactor.has_no_values()
+            && !self.redacts_outputs;
         Ok(Guard {
             toolbox,
             standing,
@@ -282,19 +294,13 @@ impl GuardBuilder {
             dispositions: self.dispositions,
             reader: Reader::with_rules(&self.phrases)?,
             voice,
-            journal: Journal {
-                memory: Memory::new(self.max_samples, self.max_sample_bytes),
-                sinks: self.sinks,
-                keeps_arguments: self.keeps_arguments,
-                keeps_outputs: self.keeps_outputs,
-                traces: self.traces,
-                lost: AtomicU64::new(0),
-            },
+            journal,
             redactor,
             runs: Runs::default(),
             max_error_bytes: self.max_error_bytes,
             redacts_outputs: self.redacts_outputs,
             concurrency: self.concurrency,
+            is_plain,
         })
     }
 }

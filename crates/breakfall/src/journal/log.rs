@@ -23,6 +23,11 @@ const NAME: usize = 128;
 /// How many characters of a message a log line shows.
 const SHOWN: usize = 200;
 
+/// Whether nothing is said of a call that goes well.
+pub(crate) fn is_silent() -> bool {
+    LevelFilter::current() < Level::INFO
+}
+
 pub(super) fn starts(call: &Call) {
     log!(INFO, tool_name = bounded(&call.tool, NAME), call_id = &*call.id, "Executing tool");
 }

@@ -37,6 +37,14 @@ pub struct OutputReport {
     pub instead: Option<Box<InsteadReport>>,
 }
 
+impl OutputReport {
+    /// The account of an output of so many bytes, whose text is elsewhere.
+    pub(crate) fn of_bytes(bytes: usize) -> Self {
+        let (text, problems) = (String::new(), Vec::new());
+        Self { text, bytes, problems, items: None, payload: None, instead: None }
+    }
+}
+
 /// A substitute answered.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

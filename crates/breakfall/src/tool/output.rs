@@ -108,6 +108,18 @@ impl Output {
         self
     }
 
+    /// The text, where there is nothing else and it is no longer than that.
+    pub(crate) fn plain(self, max: usize) -> Result<String, Self> {
+        match self {
+            Self { content: Content::Text(text), problems, items: None, instead: None }
+                if problems.is_empty() && text.len() <= max =>
+            {
+                Ok(text)
+            }
+            output => Err(output),
+        }
+    }
+
     pub(crate) fn into_text(self) -> String {
         match self.content {
             Content::Text(text) | Content::Payload(_, text) => text,

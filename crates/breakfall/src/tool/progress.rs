@@ -230,10 +230,15 @@ impl<'g> Watch<'g> {
         self.line.get_or_init(line).clone()
     }
 
+    /// Whether the tool asked for the other end.
+    pub(crate) fn has_line(&self) -> bool {
+        self.line.get().is_some()
+    }
+
     /// Nobody waits any more, and the trail learns what was seen; false where something still works.
     /// Most tools never asked for a line.
     pub(crate) fn leaves_nothing(&self, trail: &mut Trail) -> bool {
-        if self.line.get().is_none() {
+        if !self.has_line() {
             return true;
         }
         self.leave();

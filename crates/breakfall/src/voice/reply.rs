@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::{Disposition, FailureKind, FailureReport, Reference, Report};
+use crate::{Call, Disposition, FailureKind, FailureReport, OutputReport, Reference, Report};
 
 /// The answer to a call, under its id.
 #[derive(Clone, Debug)]
@@ -66,6 +66,13 @@ impl Reply {
         Self { id, tool, text, is_error, attempts: 0, parts, report }
     }
 
+    /// An output that is a text and nothing else.
+    pub(crate) fn plain(text: String) -> Self {
+        let report = Report::Output(OutputReport::of_bytes(text.len()));
+        let (id, tool) = (String::new(), String::new());
+        Self { id, tool, text, is_error: false, attempts: 1, parts: Parts::Output, report }
+    }
+
     /// Puts output and error into a voice's own form, where it has one.
     pub(super) fn frame(&mut self, framed: Option<String>) {
         let Some(framed) = framed else { return };
@@ -78,10 +85,10 @@ impl Reply {
         self.parts = Parts::Both(both);
     }
 
-    pub(crate) fn to(mut self, id: String, tool: String, attempts: u32) -> Self {
-        self.id = id;
-        self.tool = tool;
-        self.attempts = attempts;
+    /// The same under the call's id.
+    pub(crate) fn to(mut self, call: Call) -> Self {
+        self.id = call.id;
+        self.tool = call.tool;
         self
     }
 
