@@ -34,7 +34,6 @@ pub use trail::Try;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::lazy;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -46,7 +45,7 @@ pub(crate) use self::go_on::{Repeating, Step, go_on};
 use crate::classify::{self, Reader, Silent};
 use crate::dice::Dice;
 use crate::redact::is_secret_name;
-use crate::tool::{Context, Output, Place, Stragglers, Watch};
+use crate::tool::{Context, Output, Stragglers};
 use crate::toolbox::{Rules, Slot};
 use crate::{
     Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
@@ -71,31 +70,15 @@ pub(crate) struct Checked<'a> {
     pub(crate) terms: &'a Terms<'a>,
 }
 
-/// Tries a call: admit, execute, classify, settle, and again where that can do no harm. Most tools
-/// answer at once; the rest of the way is boxed.
+/// Tries a call: admit, execute, classify, settle, and again where that can do no harm.
 pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome {
-    let Checked { slot, arguments, call, terms } = checked;
     // The clock is read at both ends of an attempt, and not in between.
-    let now = if trail.attempts == 0 { terms.began } else { Instant::now() };
+    let now = if trail.attempts == 0 { checked.terms.began } else { Instant::now() };
     // A substitute has attempts of its own, and no part in what its tool left behind.
-    let repeats = Repeating::new(trail);
-    let watch = Watch::new(terms.stragglers);
-    let trace;
-    let step = match pass(slot, (now, true)) {
-        Some(passes) if slot.entry.place == Place::Inline => {
-            trace = trail.begins(now, slot.entry.spec.effect);
-            let context = context(&slot.entry, call, trace.as_deref(), &watch);
-            match lazy(|cx| at_once(slot, arguments, context, (passes, terms.reader), cx)).await {
-                Ok(output) => {
-                    trail.under_way = None;
-                    return Ok(output);
-                }
-                Err(step) => step,
-            }
-        }
-        passes => Step::Begins(passes),
-    };
-    Box::pin(go_on(checked, trail, step, (&watch, now), repeats)).await
+    let repeats = Repeating::after(trail.attempts);
+    trail.straggles = false;
+    let first = Step::Begins(now, pass(checked.slot, (now, true)));
+    go_on(checked, trail, first, repeats).await
 }
 
 /// An attempt as far as it comes without waiting: what most tools give, or the step to go on from.
@@ -108,25 +91,41 @@ pub(crate) fn at_once<'a>(
 ) -> Result<Output, Step<'a>> {
     let output = match begin(&slot.entry, arguments, context, cx) {
         Ok(Ok(output)) => output,
-        Ok(outcome) => return Err(Step::Answered(passes, outcome)),
-        Err(work) => return Err(Step::Works(passes, work)),
+        Ok(outcome) => return Err(Step::Answered(passes, outcome, context.watch)),
+        Err(work) => return Err(Step::Works(passes, work, context.watch)),
     };
     if context.watch.has_line() || silent(slot, reader, &output).is_some() {
-        return Err(Step::Answered(passes, Ok(output)));
+        return Err(Step::Answered(passes, Ok(output), context.watch));
     }
     match passes.go_well(Instant::now()) {
         Ok(()) => Ok(output),
-        Err(passes) => Err(Step::Answered(passes, Ok(output))),
+        Err(passes) => Err(Step::Answered(passes, Ok(output), context.watch)),
     }
 }
 
 impl Checked<'_> {
-    /// What came of an attempt, all considered.
-    fn ended(
+    /// What comes of an attempt that ended: an outcome, or another attempt.
+    pub(crate) fn ended<'a>(
         self,
         outcome: Outcome,
-        passes: Passes<'_>,
-        began: Instant,
+        (passes, began): (Passes<'_>, Instant),
+        repeats: &mut Repeating,
+        trail: &mut Trail,
+    ) -> Result<Outcome, Step<'a>> {
+        match self.settled(outcome, (passes, began), trail) {
+            Ok(output) => Ok(Ok(output)),
+            Err(failure) => match repeats.decide(failure, self, trail) {
+                Ok(waits) => Err(Step::Waits(waits)),
+                Err(failure) => Ok(Err(failure)),
+            },
+        }
+    }
+
+    /// What came of an attempt, all considered.
+    fn settled(
+        self,
+        outcome: Outcome,
+        (passes, began): (Passes<'_>, Instant),
         trail: &mut Trail,
     ) -> Outcome {
         let Self { slot, arguments, terms, .. } = self;

@@ -68,11 +68,6 @@ impl Arguments {
     }
 }
 
-/// The arguments where there is nothing left to check.
-pub(crate) fn accepted(raw: Tamed, policy: &Policy) -> Result<Arguments, Tamed> {
-    raw.map_err(Err)?.accepted(policy.max_argument_bytes).map(Arguments::of).map_err(Ok)
-}
-
 /// Checks raw arguments against a tool's schema.
 pub(crate) fn check(
     raw: Measured,

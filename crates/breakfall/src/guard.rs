@@ -1,35 +1,39 @@
 //! The flow of a call: two short functions.
 
-mod at_once;
 mod batch;
 mod builder;
 mod runs;
 
 use std::collections::HashMap;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 
-use at_once::{Given, Plainly};
 pub use batch::Batching;
 pub use builder::GuardBuilder;
-use futures_util::future::{Either, lazy};
+use futures_util::future::{self, Either, lazy};
 use runs::{RunTerms, Runs};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::attempt::{self, CallKey, GateRules, Policy, attempt, panics};
+use crate::attempt::{
+    self, CallKey, Checked, GateRules, Policy, Repeating, Step, attempt, panics,
+};
 use crate::check::{Tamed, check, tame};
 use crate::classify::{Evidence, Explanation, Reader, Silent, explain_as, silent};
 use crate::config::{Dispositions, Policies};
 use crate::dice::Dice;
 use crate::fallback::{By, Fallback};
-use crate::journal::{Journal, Memory, OpenRecord};
+use crate::journal::{self, Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
-use crate::tool::{Stragglers, Watch};
-use crate::toolbox::{Found, Rules};
+use crate::tool::{Place, Stragglers, Watch};
+use crate::toolbox::{Found, Rules, Slot};
 use crate::voice::{Plain, Voice, speak};
-use crate::{Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox};
+use crate::{
+    Arguments, Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox, Trace,
+};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -72,56 +76,170 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Answers a call. Never an error, never a panic, always a reply under the call's id. What most
-    /// calls need is done at once; what is left is boxed, so that no call is moved with room for all
-    /// that it may ever wait for.
-    pub async fn handle(&self, mut call: Call) -> Reply {
-        let Opened { began, found, raw } = self.open(&mut call);
+    /// Answers a call. Never an error, never a panic, always a reply under the call's id.
+    pub fn handle(&self, call: Call) -> impl Future<Output = Reply> + Send {
+        self.answer_until(call, pending())
+    }
+
+    /// What most calls need is done at once; what is left is boxed, so that no call is moved with
+    /// room for all that it may ever wait for.
+    async fn answer_until(
+        &self,
+        mut call: Call,
+        stop: impl Future<Output = ()> + Unpin + Send,
+    ) -> Reply {
+        let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
+        let found = self.find(&call.tool);
         let watch = Watch::new(&self.stragglers);
-        let arguments;
+        let mut kept = Kept::default();
         let reply = {
-            let tried = match self.plain(&call, &found, raw) {
-                Ok((slot, checked)) => {
-                    arguments = checked;
-                    let plain = Plainly { slot, arguments: &arguments, call: &call, watch: &watch };
-                    lazy(|cx| self.at_once(plain, began, cx)).await
-                }
-                Err(raw) => Err(Given::Raw(raw)),
-            };
-            match tried {
-                Ok(text) => Reply::plain(text),
-                Err(given) => {
-                    Box::pin(self.at_length(&call, &found, (&watch, began), given)).await
-                }
+            let asked = Asked { call: &call, found: &found, watch: &watch, began: Instant::now() };
+            match lazy(|cx| self.at_once(asked, raw, &mut kept, cx)).await {
+                Ok(reply) => reply,
+                Err(left) => Box::pin(self.at_length(asked, left, stop)).await,
             }
         };
         reply.to(call)
     }
 
-    /// A call is recorded from here on, however it ends.
-    async fn at_length(
-        &self,
-        call: &Call,
-        found: &Found,
-        (watch, began): (&Watch<'_>, Instant),
-        given: Given<'_>,
-    ) -> Reply {
-        let mut record = self.journal.open(call, began, given.raw(), &self.redactor);
-        let outcome = match given {
-            Given::Raw(raw) => panics::ours(pin!(self.run(raw, found, &mut record))).await,
-            Given::Begun(plain, step) => {
-                panics::ours(pin!(self.go_on(plain, step, (watch, began), &mut record))).await
-            }
-            Given::Ended(outcome) => record.trail.ends(began, outcome),
-        };
-        self.answer(outcome, &found.rules().policy, &mut record)
+    /// Answers a call as far as that needs no waiting; or what is left to do, with its record. A
+    /// success that is a text and nothing else has none where nobody reads it.
+    fn at_once<'a>(
+        &'a self,
+        asked: Asked<'a>,
+        raw: RawArguments,
+        kept: &'a mut Kept,
+        cx: &mut Context<'_>,
+    ) -> Result<Reply, Left<'a>> {
+        let rules = asked.found.rules();
+        let raw = tame(raw, asked.found.schema());
+        let is_plain = self.is_plain && !asked.call.is_recovered && journal::is_silent();
+        let mut record = (!is_plain).then(|| self.open(asked, Some(&raw)));
+        if rules.fallback.is_some() {
+            let record = record.unwrap_or_else(|| self.open(asked, Some(&raw)));
+            return Err(Left { record, rest: Rest::Raw(raw) });
+        }
+        let mut begun = panics::catch(|| self.begin(asked, raw, kept, record.as_mut(), cx))
+            .unwrap_or_else(|panic| Err(panics::fault(panic)));
+        if record.is_none()
+            && let Ok(Begun { known: None, tried: Ok(output), .. }) = &mut begun
+            && let Some(text) = output.take_plain(rules.policy.max_output_bytes)
+        {
+            self.journal.succeeded();
+            return Ok(Reply::plain(text));
+        }
+        self.conclude(asked, record, begun)
     }
 
-    fn open(&self, call: &mut Call) -> Opened {
-        let began = Instant::now();
-        let found = self.find(&call.tool);
-        let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
-        Opened { began, raw: tame(raw, found.schema()), found }
+    /// The first attempt, as far as it comes without waiting.
+    fn begin<'a>(
+        &self,
+        asked: Asked<'a>,
+        raw: Tamed,
+        kept: &'a mut Kept,
+        record: Option<&mut OpenRecord<'_>>,
+        cx: &mut Context<'_>,
+    ) -> Result<Begun<'a>, Failure> {
+        let Asked { call, found, watch, began } = asked;
+        let Prepared { slot, arguments, known } = self.prepare(call, &call.tool, found, raw)?;
+        let Kept { arguments: place, trace } = kept;
+        let arguments = &*place.insert(arguments);
+        let tried = match attempt::pass(slot, (began, true)) {
+            Some(passes) if slot.entry.place == Place::Inline => {
+                if let Some(record) = record {
+                    *trace = record.trail.begins(began, slot.entry.spec.effect);
+                }
+                let context = attempt::context(&slot.entry, call, trace.as_deref(), watch);
+                attempt::at_once(slot, arguments, context, (passes, &self.reader), cx)
+            }
+            passes => Err(Step::Begins(began, passes)),
+        };
+        Ok(Begun { slot, arguments, known, tried })
+    }
+
+    /// The reply to a call whose first attempt is over, or what is left to do.
+    fn conclude<'a>(
+        &'a self,
+        asked: Asked<'a>,
+        record: Option<OpenRecord<'a>>,
+        begun: Result<Begun<'a>, Failure>,
+    ) -> Result<Reply, Left<'a>> {
+        let Asked { call, found, began, .. } = asked;
+        let policy = &found.rules().policy;
+        let was_open = record.is_some();
+        let mut record = record.unwrap_or_else(|| self.open(asked, None));
+        let Begun { slot, arguments, known, tried } = match begun {
+            Ok(begun) => begun,
+            Err(failure) => return Ok(self.answer(Err(failure), policy, &mut record)),
+        };
+        let trail = &mut record.trail;
+        trail.learns(arguments, known);
+        if !was_open && !matches!(tried, Err(Step::Begins(..))) {
+            trail.begins(began, slot.entry.spec.effect);
+        }
+        let mut repeats = Repeating::default();
+        let terms = self.trying(began, policy.total_timeout);
+        let checked = Checked { slot, arguments, call, terms: &terms };
+        let tried = match tried {
+            Err(Step::Answered(passes, outcome, watch)) if !watch.has_line() => {
+                panics::catch(|| checked.ended(outcome, (passes, began), &mut repeats, trail))
+                    .unwrap_or_else(|panic| Ok(Err(panics::fault(panic))))
+            }
+            Ok(output) => Ok(Ok(output)),
+            Err(step) => Err(step),
+        };
+        match tried {
+            Ok(outcome) => {
+                trail.under_way = None;
+                let outcome = outcome.map_err(|failure| of_call(failure, known, &call.tool, arguments));
+                Ok(self.answer(outcome, policy, &mut record))
+            }
+            Err(step) => {
+                let rest = Rest::Begun(Begun { slot, arguments, known, tried: Err(step) }, repeats);
+                Err(Left { record, rest })
+            }
+        }
+    }
+
+    /// What is left to do, until it is to stop: work that is done by then counts.
+    async fn at_length(
+        &self,
+        asked: Asked<'_>,
+        Left { mut record, rest }: Left<'_>,
+        stop: impl Future<Output = ()> + Unpin,
+    ) -> Reply {
+        let outcome = {
+            let work = pin!(self.go_on(asked, rest, &mut record));
+            match future::select(pin!(panics::ours(work)), stop).await {
+                Either::Left((outcome, _)) => Some(outcome),
+                Either::Right(_) => None,
+            }
+        };
+        let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
+        self.answer(outcome, &asked.found.rules().policy, &mut record)
+    }
+
+    async fn go_on(
+        &self,
+        asked: Asked<'_>,
+        rest: Rest<'_>,
+        record: &mut OpenRecord<'_>,
+    ) -> Outcome {
+        let Asked { call, found, began, .. } = asked;
+        match rest {
+            Rest::Raw(raw) => Box::pin(self.serve_or_substitute(raw, found, record)).await,
+            Rest::Begun(begun, repeats) => {
+                let Begun { slot, arguments, known, tried } = begun;
+                let step = match tried {
+                    Ok(output) => return Ok(output),
+                    Err(step) => step,
+                };
+                let terms = self.trying(began, slot.rules.policy.total_timeout);
+                let checked = Checked { slot, arguments, call, terms: &terms };
+                let outcome = attempt::go_on(checked, &mut record.trail, step, repeats).await;
+                outcome.map_err(|failure| of_call(failure, known, &call.tool, arguments))
+            }
+        }
     }
 
     fn find(&self, name: &str) -> Found {
@@ -131,42 +249,38 @@ impl Guard {
         }
     }
 
-    /// Serves the call; where its tool cannot, a substitute may. What few calls need is boxed, here
-    /// and below: every call is moved with room for all that it may ever wait for.
-    fn run<'a>(
-        &'a self,
-        raw: Tamed,
-        found: &'a Found,
-        record: &'a mut OpenRecord<'_>,
-    ) -> impl Future<Output = Outcome> + Send {
-        match &found.rules().fallback {
-            None => Either::Left(self.serve(raw, found, None, record)),
-            Some(fallback) => {
-                Either::Right(Box::pin(self.run_or_substitute(fallback, raw, found, record)))
-            }
+    fn open<'a>(&'a self, asked: Asked<'a>, raw: Option<&Tamed>) -> OpenRecord<'a> {
+        let mut record = self.journal.open(asked.call, asked.began, raw, &self.redactor);
+        if let Found::Tool(slot) = asked.found {
+            record.trail.is_found = true;
+            record.trail.upstream.clone_from(&slot.entry.spec.upstream);
         }
+        record
     }
 
-    /// The substitute is called once.
-    async fn run_or_substitute(
+    /// Serves the call; where its tool cannot, a substitute may, once.
+    async fn serve_or_substitute(
         &self,
-        fallback: &Fallback,
         raw: Tamed,
         found: &Found,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
         let spare = raw.as_ref().ok().cloned();
-        let failure = match self.serve(raw, found, None, record).await {
-            Err(failure) if fallback.helps(&failure) => failure,
-            outcome => return outcome,
+        let Rules { policy, fallback, .. } = found.rules();
+        let tool = &*record.call.tool;
+        let served = self.serve(tool, raw, found, policy.total_timeout, record).await;
+        let (failure, fallback) = match (served, fallback) {
+            (Err(failure), Some(fallback)) if fallback.helps(&failure) => (failure, fallback),
+            (outcome, _) => return outcome,
         };
         let answer = match (&fallback.by, spare) {
             (By::Value(value), _) => Ok(Output::json(value.clone())),
             (By::Tool { name, mapping }, Some(raw)) => {
                 let substitute = self.find(name);
+                record.trail.substitutes(substitute.upstream());
                 let raw = tame(mapping.apply(raw.raw), substitute.schema());
-                let total_timeout = found.rules().policy.total_timeout;
-                self.serve(raw, &substitute, Some((name, total_timeout)), record).await
+                // The time that the model waits is that of the tool it called.
+                self.serve(name, raw, &substitute, policy.total_timeout, record).await
             }
             (By::Tool { .. }, None) => return Err(failure),
         };
@@ -176,37 +290,43 @@ impl Guard {
         }
     }
 
-    /// Finds the tool, checks the arguments, tries the call. `?` is the short circuit. The time that
-    /// the model waits for a substitute is that of the tool it called.
     async fn serve(
         &self,
+        tool: &str,
         raw: Tamed,
         found: &Found,
-        substitute: Option<(&str, Duration)>,
+        total_timeout: Duration,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
         let OpenRecord { call, trail, started, .. } = record;
-        let Rules { policy, .. } = found.rules();
-        let (tool, total_timeout) = substitute.unwrap_or((&call.tool, policy.total_timeout));
+        let Prepared { slot, arguments, known } = self.prepare(call, tool, found, raw)?;
+        trail.learns(&arguments, known);
+        let terms = self.trying(*started, total_timeout);
+        let checked = Checked { slot, arguments: &arguments, call, terms: &terms };
+        let outcome = attempt(checked, trail).await;
+        outcome.map_err(|failure| of_call(failure, known, tool, &arguments))
+    }
+
+    /// Finds the tool and checks the arguments. `?` is the short circuit.
+    fn prepare<'a>(
+        &self,
+        call: &Call,
+        tool: &str,
+        found: &'a Found,
+        raw: Tamed,
+    ) -> Result<Prepared<'a>, Failure> {
         let raw = raw?;
         let slot = match found {
             Found::Tool(slot) => slot.callable(),
             Found::Nothing(_) => Err(self.toolbox.unknown(tool)),
         };
         let slot = slot.map_err(|failure| failure.of_call(|| CallKey::of_raw(tool, &raw.raw)))?;
-        trail.finds(slot.entry.spec.upstream.as_ref(), substitute.is_some());
+        let policy = &slot.rules.policy;
         let is_marked = self.runs.admit(call, tool)?;
         let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;
         let key = || CallKey::of(tool, arguments.value());
         let known = if is_marked { self.runs.refuse(call, &policy.repeats, key)? } else { None };
-        trail.key = known.or(trail.key);
-        if !arguments.repairs.is_empty() {
-            trail.rare_mut().repairs.extend_from_slice(&arguments.repairs);
-        }
-        let terms = self.trying(*started, total_timeout);
-        let checked = attempt::Checked { slot, arguments: &arguments, call, terms: &terms };
-        let outcome = attempt(checked, trail).await;
-        outcome.map_err(|failure| failure.of_call(|| known.unwrap_or_else(key)))
+        Ok(Prepared { slot, arguments, known })
     }
 
     /// The one exit: remember, redact, speak, close.
@@ -228,11 +348,59 @@ impl Guard {
     }
 }
 
-/// A call that came, with what its name stands for.
-struct Opened {
+/// A call that came, with what its name stands for and who waits for it.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    call: &'a Call,
+    found: &'a Found,
+    watch: &'a Watch<'a>,
     began: Instant,
-    found: Found,
-    raw: Tamed,
+}
+
+/// What must stay where it is while a tool works with it.
+#[derive(Default)]
+struct Kept {
+    arguments: Option<Arguments>,
+    trace: Option<Box<Trace>>,
+}
+
+/// A tool that may be called, and arguments that were checked.
+struct Prepared<'a> {
+    slot: &'a Slot,
+    arguments: Arguments,
+    /// Which call it is, where the run knows one like it.
+    known: Option<CallKey>,
+}
+
+/// A call whose first attempt came so far.
+struct Begun<'a> {
+    slot: &'a Slot,
+    arguments: &'a Arguments,
+    known: Option<CallKey>,
+    tried: Result<Output, Step<'a>>,
+}
+
+/// What is left to do for a call.
+struct Left<'a> {
+    record: OpenRecord<'a>,
+    rest: Rest<'a>,
+}
+
+enum Rest<'a> {
+    /// All of it: a substitute may be needed.
+    Raw(Tamed),
+    /// To go on from where its first attempt came to.
+    Begun(Begun<'a>, Repeating),
+}
+
+/// The failure of a call that the run may know again.
+fn of_call(
+    failure: Failure,
+    known: Option<CallKey>,
+    tool: &str,
+    arguments: &Arguments,
+) -> Failure {
+    failure.of_call(|| known.unwrap_or_else(|| CallKey::of(tool, arguments.value())))
 }
 
 /// What was said of tools and upstreams, also of those that come later.
@@ -317,10 +485,14 @@ impl Guard {
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
     pub fn refuse(&self, mut call: Call, failure: Failure) -> Reply {
-        let Opened { began, found, raw } = self.open(&mut call);
-        let mut record = self.journal.open(&call, began, Some(&raw), &self.redactor);
-        let reply = self.answer(Err(failure), &found.rules().policy, &mut record);
-        drop(record);
+        let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
+        let found = self.find(&call.tool);
+        let watch = Watch::new(&self.stragglers);
+        let reply = {
+            let asked = Asked { call: &call, found: &found, watch: &watch, began: Instant::now() };
+            let mut record = self.open(asked, Some(&tame(raw, found.schema())));
+            self.answer(Err(failure), &found.rules().policy, &mut record)
+        };
         reply.to(call)
     }
 

@@ -15,7 +15,7 @@ use snapshot::Snapshot;
 use crate::attempt::{Breaker, Gate, GateRules, GateState};
 use crate::check::Schema;
 use crate::fallback::Fallback;
-use crate::tool::{Entry, Place};
+use crate::tool::Entry;
 use crate::{Block, Detail, Effect, Error, Failure, FailureKind, Policy, ToolSpec};
 
 /// Which tools exist and which may be called now. Changed from any task while calls run.
@@ -70,6 +70,13 @@ impl Found {
         }
     }
 
+    pub(crate) fn upstream(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Tool(slot) => slot.entry.spec.upstream.as_ref(),
+            Self::Nothing(_) => None,
+        }
+    }
+
     pub(crate) fn schema(&self) -> Option<&Schema> {
         match self {
             Self::Tool(slot) => Some(&slot.schema),
@@ -95,8 +102,6 @@ pub(crate) struct Slot {
     /// The gate of its upstream.
     pub(crate) upstream: Option<Arc<Gate>>,
     pub(crate) rules: Rules,
-    /// Whether its calls need no more than the tool and its own gate.
-    is_plain: bool,
     state: AtomicU8,
 }
 
@@ -111,11 +116,6 @@ impl Slot {
             Some(gate) => (gate, &self.rules.upstream),
             None => (&self.gate, &self.rules.policy.gate),
         }
-    }
-
-    /// Whether its calls need no more than the tool and its own gate, and it may be called now.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.is_plain && self.state.load(Ordering::Relaxed) == ENABLED
     }
 
     /// The tool, if it may be called now.
@@ -219,10 +219,8 @@ impl Toolbox {
         named_well(&entry.spec.name)?;
         let schema = Schema::compile(&mut entry.spec)?;
         let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
-        let is_plain =
-            entry.place == Place::Inline && upstream.is_none() && rules.fallback.is_none();
         let (gate, state) = (Arc::default(), AtomicU8::new(ENABLED));
-        Ok(Slot { entry, schema, gate, upstream, rules, is_plain, state })
+        Ok(Slot { entry, schema, gate, upstream, rules, state })
     }
 
     /// Takes a tool out. Calls that run go on.

@@ -17,11 +17,11 @@ use crate::{Failure, Outcome};
 /// How far an attempt came.
 pub(crate) enum Step<'a> {
     /// It begins, in its places where it has them.
-    Begins(Option<Passes<'a>>),
+    Begins(Instant, Option<Passes<'a>>),
     /// Its tool works.
-    Works(Passes<'a>, Caught<'a>),
+    Works(Passes<'a>, Caught<'a>, &'a Watch<'a>),
     /// Its tool answered, and may have left something behind that still works.
-    Answered(Passes<'a>, Outcome),
+    Answered(Passes<'a>, Outcome, &'a Watch<'a>),
     /// It failed; the next one begins then.
     Waits(Waits),
 }
@@ -37,41 +37,43 @@ pub(crate) async fn go_on(
     checked: Checked<'_>,
     trail: &mut Trail,
     mut step: Step<'_>,
-    (first, mut now): (&Watch<'_>, Instant),
     mut repeats: Repeating,
 ) -> Outcome {
     let Checked { slot, terms, .. } = checked;
     let mut last: Option<Failure> = None;
     loop {
-        let (outcome, passes) = match step {
+        let began = trail.last_began.unwrap_or(terms.began);
+        let (outcome, begun) = match step {
             Step::Waits(Waits { failure, timer }) => {
                 timer.await;
-                now = Instant::now();
+                let now = Instant::now();
                 last = Some(failure);
-                step = Step::Begins(pass(slot, (now, false)));
+                step = Step::Begins(now, pass(slot, (now, false)));
                 continue;
             }
-            Step::Begins(None) => match admit(slot, terms).await {
+            Step::Begins(_, None) => match admit(slot, terms).await {
                 Ok(passes) => {
-                    now = Instant::now();
-                    step = Step::Begins(Some(passes));
+                    step = Step::Begins(Instant::now(), Some(passes));
                     continue;
                 }
                 // What is known of the first attempt tells more than that there is no second.
                 Err(failure) => return Err(last.unwrap_or(failure)),
             },
-            Step::Begins(Some(passes)) => (execute(checked, trail, now).await, passes),
-            Step::Works(passes, work) => {
-                let outcome = in_time(checked.limits(trail), first, work).await;
-                (left(outcome, first, trail).await, passes)
+            Step::Begins(now, Some(passes)) => {
+                (execute(checked, trail, now).await, (passes, now))
             }
-            Step::Answered(passes, outcome) => (left(outcome, first, trail).await, passes),
+            Step::Works(passes, work, watch) => {
+                let outcome = in_time(checked.limits(trail), watch, work).await;
+                (left(outcome, watch, trail).await, (passes, began))
+            }
+            Step::Answered(passes, outcome, watch) => {
+                (left(outcome, watch, trail).await, (passes, began))
+            }
         };
-        let failure = match checked.ended(outcome, passes, now, trail) {
-            Ok(output) => return Ok(output),
-            Err(failure) => failure,
-        };
-        step = Step::Waits(repeats.after(failure, checked, trail)?);
+        match checked.ended(outcome, begun, &mut repeats, trail) {
+            Ok(outcome) => return outcome,
+            Err(next) => step = next,
+        }
     }
 }
 
@@ -106,6 +108,7 @@ async fn left(outcome: Outcome, watch: &Watch<'_>, trail: &mut Trail) -> Outcome
 }
 
 /// What decides about another attempt.
+#[derive(Default)]
 pub(crate) struct Repeating {
     /// How many attempts there were before.
     before: u32,
@@ -113,13 +116,13 @@ pub(crate) struct Repeating {
 }
 
 impl Repeating {
-    pub(crate) fn new(trail: &mut Trail) -> Self {
-        trail.straggles = false;
-        Self { before: trail.attempts, delays: None }
+    /// After so many attempts of another tool.
+    pub(super) fn after(before: u32) -> Self {
+        Self { before, delays: None }
     }
 
     /// Whether it is tried again after a failure, and when; or the failure, completed.
-    pub(super) fn after(
+    pub(super) fn decide(
         &mut self,
         mut failure: Failure,
         checked: Checked<'_>,

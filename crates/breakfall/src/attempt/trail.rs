@@ -7,7 +7,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::{CallKey, Turned, Whose};
-use crate::{Detail, Effect, Failure, FailureKind, Outcome, Trace};
+use crate::{Arguments, Detail, Effect, Failure, FailureKind, Trace};
 
 /// The most tries that are told one by one.
 const TOLD: usize = 32;
@@ -100,13 +100,16 @@ impl Trail {
         failure
     }
 
-    /// A tool that exists is called.
-    pub(crate) fn finds(&mut self, upstream: Option<&Arc<str>>, is_substitute: bool) {
-        if is_substitute {
-            self.rare_mut().substitute = Some((self.attempts, upstream.cloned()));
-        } else {
-            self.is_found = true;
-            self.upstream = upstream.cloned();
+    /// A substitute is called, of this upstream.
+    pub(crate) fn substitutes(&mut self, upstream: Option<&Arc<str>>) {
+        self.rare_mut().substitute = Some((self.attempts, upstream.cloned()));
+    }
+
+    /// What is known of a call that was checked.
+    pub(crate) fn learns(&mut self, arguments: &Arguments, known: Option<CallKey>) {
+        self.key = known.or(self.key);
+        if !arguments.repairs.is_empty() {
+            self.rare_mut().repairs.extend_from_slice(&arguments.repairs);
         }
     }
 
@@ -117,14 +120,6 @@ impl Trail {
         self.last_began = Some(began);
         self.under_way = Some(effect);
         self.trace.as_ref().map(|trace| Box::new(trace.attempt(self.attempts)))
-    }
-
-    /// An attempt that was tried elsewhere came to its end.
-    pub(crate) fn ends(&mut self, began: Instant, outcome: Outcome) -> Outcome {
-        self.finds(None, false);
-        self.attempts += 1;
-        self.last_began = Some(began);
-        outcome
     }
 
     pub(super) fn failed(&mut self, began: Duration, took: Duration, kind: FailureKind) {

@@ -6,14 +6,13 @@ use std::vec::IntoIter;
 
 use futures_util::future::{FutureExt, OptionFuture, Shared};
 use futures_util::stream::FuturesUnordered;
-use futures_util::{StreamExt, future};
+use futures_util::StreamExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Guard, Opened};
-use crate::attempt::panics;
+use super::Guard;
 use crate::tool::BoxFuture;
-use crate::{Call, Effect, Failure, Outcome, Reply, journal};
+use crate::{Call, Effect, Failure, Reply, journal};
 
 /// Which calls of a batch run side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -49,19 +48,6 @@ impl Guard {
     /// ```
     pub async fn handle_until(&self, call: Call, stop: impl Future<Output = ()> + Send) -> Reply {
         self.answer_until(call, pin!(stop)).await
-    }
-
-    async fn answer_until(&self, mut call: Call, stop: impl Future<Output = ()> + Unpin) -> Reply {
-        let Opened { began, found, raw } = self.open(&mut call);
-        let mut record = self.journal.open(&call, began, Some(&raw), &self.redactor);
-        let outcome = {
-            let run = pin!(self.run(raw, &found, &mut record));
-            until(stop, panics::ours(run)).await
-        };
-        let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
-        let reply = self.answer(outcome, &found.rules().policy, &mut record);
-        drop(record);
-        reply.to(call)
     }
 
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;
@@ -157,17 +143,6 @@ impl Guard {
     /// The reply to a call whose batch stopped before its turn.
     fn not_started(&self, call: Call) -> Reply {
         self.refuse(call, Failure::not_started())
-    }
-}
-
-/// What comes before the work is to stop. Work that is done by then counts.
-async fn until(
-    stop: impl Future<Output = ()> + Unpin,
-    work: impl Future<Output = Outcome>,
-) -> Option<Outcome> {
-    match future::select(pin!(work), stop).await {
-        future::Either::Left((outcome, _)) => Some(outcome),
-        future::Either::Right(_) => None,
     }
 }
 

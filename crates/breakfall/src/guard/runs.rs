@@ -76,14 +76,9 @@ impl Runs {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether anything may have failed in a run.
-    pub(super) fn may_know(&self, run: Option<&str>) -> bool {
-        self.marks.has(run)
-    }
-
     /// Refuses a tool that is paused in the call's run. Whether anything may have failed in it.
     pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<bool, Failure> {
-        if !self.may_know(call.run.as_deref()) {
+        if !self.marks.has(call.run.as_deref()) {
             return Ok(false);
         }
         let known = self.known();

@@ -108,15 +108,15 @@ impl Output {
         self
     }
 
-    /// The text, where there is nothing else and it is no longer than that.
-    pub(crate) fn plain(self, max: usize) -> Result<String, Self> {
+    /// Takes the text, where there is nothing else and it is no longer than that.
+    pub(crate) fn take_plain(&mut self, max: usize) -> Option<String> {
         match self {
             Self { content: Content::Text(text), problems, items: None, instead: None }
                 if problems.is_empty() && text.len() <= max =>
             {
-                Ok(text)
+                Some(std::mem::take(text))
             }
-            output => Err(output),
+            _ => None,
         }
     }
 
