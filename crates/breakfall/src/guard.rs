@@ -92,14 +92,18 @@ impl Guard {
         let found = self.find(&call.tool);
         let watch = Watch::new(&self.stragglers);
         let mut kept = Kept::default();
-        let reply = {
+        let answer = {
             let asked = Asked { call: &call, found: &found, watch: &watch, began: Instant::now() };
             match lazy(|cx| self.at_once(asked, raw, &mut kept, cx)).await {
-                Ok(reply) => reply,
-                Err(left) => Box::pin(self.at_length(asked, left, stop)).await,
+                Answer::Text(text) => Ok(text),
+                Answer::Reply(reply) => Err(reply),
+                Answer::Left(left) => Err(Box::pin(self.at_length(asked, *left, stop)).await),
             }
         };
-        reply.to(call)
+        match answer {
+            Ok(text) => Reply::plain(call, text),
+            Err(reply) => reply.to(call),
+        }
     }
 
     /// Answers a call as far as that needs no waiting; or what is left to do, with its record. A
@@ -110,25 +114,40 @@ impl Guard {
         raw: RawArguments,
         kept: &'a mut Kept,
         cx: &mut Context<'_>,
-    ) -> Result<Reply, Left<'a>> {
+    ) -> Answer<'a> {
         let rules = asked.found.rules();
         let raw = tame(raw, asked.found.schema());
         let is_plain = self.is_plain && !asked.call.is_recovered && journal::is_silent();
         let mut record = (!is_plain).then(|| self.open(asked, Some(&raw)));
         if rules.fallback.is_some() {
             let record = record.unwrap_or_else(|| self.open(asked, Some(&raw)));
-            return Err(Left { record, rest: Rest::Raw(raw) });
+            return Answer::Left(Box::new(Left { record, rest: Rest::Raw(raw) }));
         }
-        let mut begun = panics::catch(|| self.begin(asked, raw, kept, record.as_mut(), cx))
-            .unwrap_or_else(|panic| Err(panics::fault(panic)));
-        if record.is_none()
-            && let Ok(Begun { known: None, tried: Ok(output), .. }) = &mut begun
-            && let Some(text) = output.take_plain(rules.policy.max_output_bytes)
-        {
-            self.journal.succeeded();
-            return Ok(Reply::plain(text));
+        let mut begun = None;
+        let plain = panics::catch(|| {
+            let mut tried = self.begin(asked, raw, kept, record.as_mut(), cx);
+            if record.is_none() && let Ok(begun) = tried {
+                match begun.plain() {
+                    Ok(text) => return Some(text),
+                    Err(begun) => tried = Ok(begun),
+                }
+            }
+            begun = Some(tried);
+            None
+        });
+        let begun = match (plain, begun) {
+            (Ok(Some(text)), _) => {
+                self.journal.succeeded();
+                return Answer::Text(text);
+            }
+            (Err(panic), _) => Err(panics::fault(panic)),
+            (Ok(None), Some(begun)) => begun,
+            (Ok(None), None) => Err(Failure::broken("nothing came of it")),
+        };
+        match self.conclude(asked, record, begun) {
+            Ok(reply) => Answer::Reply(Box::new(reply)),
+            Err(left) => Answer::Left(Box::new(left)),
         }
-        self.conclude(asked, record, begun)
     }
 
     /// The first attempt, as far as it comes without waiting.
@@ -207,7 +226,7 @@ impl Guard {
         asked: Asked<'_>,
         Left { mut record, rest }: Left<'_>,
         stop: impl Future<Output = ()> + Unpin,
-    ) -> Reply {
+    ) -> Box<Reply> {
         let outcome = {
             let work = pin!(self.go_on(asked, rest, &mut record));
             match future::select(pin!(panics::ours(work)), stop).await {
@@ -216,7 +235,7 @@ impl Guard {
             }
         };
         let outcome = outcome.unwrap_or_else(|| Err(record.trail.stopped()));
-        self.answer(outcome, &asked.found.rules().policy, &mut record)
+        Box::new(self.answer(outcome, &asked.found.rules().policy, &mut record))
     }
 
     async fn go_on(
@@ -378,6 +397,27 @@ struct Begun<'a> {
     arguments: &'a Arguments,
     known: Option<CallKey>,
     tried: Result<Output, Step<'a>>,
+}
+
+impl Begun<'_> {
+    /// The text that the tool gave, where there is nothing else to it.
+    fn plain(self) -> Result<String, Self> {
+        match self {
+            Self { known: None, tried: Ok(output), slot, arguments } => {
+                let text = output.plain(slot.rules.policy.max_output_bytes);
+                text.map_err(|output| Self { slot, arguments, known: None, tried: Ok(output) })
+            }
+            begun => Err(begun),
+        }
+    }
+}
+
+/// What a call is answered with, or will be. What few calls need is boxed.
+enum Answer<'a> {
+    /// What its tool gave, and nothing else.
+    Text(String),
+    Reply(Box<Reply>),
+    Left(Box<Left<'a>>),
 }
 
 /// What is left to do for a call.

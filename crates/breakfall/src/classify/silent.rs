@@ -32,7 +32,7 @@ pub struct Silent {
 
 /// Looks whether what a tool returned as a success is a failure.
 pub fn silent(reader: &Reader, text: &str) -> Option<Silent> {
-    let trimmed = text.trim();
+    let trimmed = trimmed(text);
     if trimmed.len() > LARGE {
         return None;
     }
@@ -47,6 +47,14 @@ pub fn silent(reader: &Reader, text: &str) -> Option<Silent> {
         _ => in_prose(trimmed)?,
     };
     Some(read(reader, trimmed, why))
+}
+
+/// Most texts have no space at their ends.
+fn trimmed(text: &str) -> &str {
+    match text.as_bytes() {
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => text,
+        _ => text.trim(),
+    }
 }
 
 /// Looks whether an output is a failure; one that is JSON already is not parsed again.

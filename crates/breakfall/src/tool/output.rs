@@ -108,15 +108,15 @@ impl Output {
         self
     }
 
-    /// Takes the text, where there is nothing else and it is no longer than that.
-    pub(crate) fn take_plain(&mut self, max: usize) -> Option<String> {
+    /// The text, where there is nothing else and it is no longer than that.
+    pub(crate) fn plain(self, max: usize) -> Result<String, Self> {
         match self {
             Self { content: Content::Text(text), problems, items: None, instead: None }
                 if problems.is_empty() && text.len() <= max =>
             {
-                Some(std::mem::take(text))
+                Ok(text)
             }
-            _ => None,
+            output => Err(output),
         }
     }
 

@@ -66,10 +66,10 @@ impl Reply {
         Self { id, tool, text, is_error, attempts: 0, parts, report }
     }
 
-    /// An output that is a text and nothing else.
-    pub(crate) fn plain(text: String) -> Self {
+    /// The answer of a tool that gave a text and nothing else, at its first attempt.
+    pub(crate) fn plain(call: Call, text: String) -> Self {
+        let Call { id, tool, .. } = call;
         let report = Report::Output(OutputReport::of_bytes(text.len()));
-        let (id, tool) = (String::new(), String::new());
         Self { id, tool, text, is_error: false, attempts: 1, parts: Parts::Output, report }
     }
 
