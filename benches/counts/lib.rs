@@ -82,17 +82,23 @@ pub fn bad_arguments() -> Value {
     json!({ "query": 7, "limit": "ten", "order": "biggest", "page": 0, "colour": "red" })
 }
 
-/// How many pieces of a size glibc keeps at hand, and of which sizes.
+/// How many pieces of a size glibc keeps at hand for a thread, and of which sizes.
 const AT_HAND: usize = 7;
 const SIZES: std::ops::RangeInclusive<usize> = 24..=1032;
+
+/// How many more are there for who grows a piece: that does not look at those at hand.
+const MORE: usize = 2;
 
 /// Puts the allocator into a state that does not depend on what came before: of each size some
 /// pieces are at hand, and there is room for some. The rest is held until this is dropped.
 pub fn settled_heap() -> Vec<Vec<u8>> {
+    let piece = Vec::<u8>::with_capacity;
     let mut held = Vec::with_capacity(SIZES.count());
     for size in SIZES.step_by(16) {
-        let mut pieces: Vec<Vec<u8>> = (0..AT_HAND).map(|_| Vec::with_capacity(size)).collect();
-        held.extend(pieces.drain(AT_HAND / 2..));
+        // In this order: what is given back beyond those at hand is there for everybody.
+        let pieces: Vec<_> = (0..AT_HAND + MORE).map(|_| piece(size)).collect();
+        drop(pieces);
+        held.extend((0..AT_HAND / 2 + 1).map(|_| piece(size)));
     }
     held
 }

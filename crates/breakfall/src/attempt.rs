@@ -82,6 +82,7 @@ pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome 
 }
 
 /// An attempt as far as it comes without waiting: what most tools give, or the step to go on from.
+#[inline]
 pub(crate) fn at_once<'a>(
     slot: &'a Slot,
     arguments: &'a Arguments,

@@ -69,6 +69,7 @@ impl Arguments {
 }
 
 /// Checks raw arguments against a tool's schema.
+#[inline]
 pub(crate) fn check(
     raw: Measured,
     spec: &ToolSpec,

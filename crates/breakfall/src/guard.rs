@@ -327,6 +327,7 @@ impl Guard {
     }
 
     /// Finds the tool and checks the arguments. `?` is the short circuit.
+    #[inline]
     fn prepare<'a>(
         &self,
         call: &Call,

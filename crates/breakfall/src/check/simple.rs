@@ -1,6 +1,8 @@
 //! Schemas of the common kind: an object with named fields of plain types. What they accept is told
 //! without the validator, which has the word in all other cases.
 
+use std::slice::Iter;
+
 use serde_json::{Map, Value};
 
 use super::parse::{MAX_DEPTH, measure};
@@ -37,6 +39,7 @@ enum Accepts {
     List,
     Table,
     Word(String),
+    /// Of those above.
     Either(Vec<Self>),
 }
 
@@ -108,18 +111,12 @@ impl Simple {
     pub(super) fn weigh(&self, value: &Value) -> Option<usize> {
         let given = value.as_object()?;
         let mut required = 0;
-        let mut next = 0;
         let mut bytes = 2;
+        let mut next = self.fields.iter();
         for (name, value) in given {
-            match self.place(name, next) {
-                Some(place) => {
-                    let field = &self.fields[place];
-                    if !field.accepts.accepts(value) {
-                        return None;
-                    }
-                    required += usize::from(field.is_required);
-                    next = place + 1;
-                }
+            match self.field(name, &mut next) {
+                Some(field) if !field.accepts.accepts(value) => return None,
+                Some(field) => required += usize::from(field.is_required),
                 None if self.closed => return None,
                 None => {}
             }
@@ -127,8 +124,8 @@ impl Simple {
             match value {
                 Value::String(text) => bytes += text.len() + 2,
                 Value::Null | Value::Bool(_) | Value::Number(_) => bytes += 4,
-                nested => {
-                    if !measure(nested, MAX_DEPTH - 1, &mut bytes) {
+                Value::Array(_) | Value::Object(_) => {
+                    if !measure(value, MAX_DEPTH - 1, &mut bytes) {
                         return None;
                     }
                 }
@@ -137,11 +134,15 @@ impl Simple {
         (required == self.required).then_some(bytes)
     }
 
-    /// Both are mostly in the same order.
-    fn place(&self, name: &str, next: usize) -> Option<usize> {
-        match self.fields.get(next) {
-            Some(field) if field.name == name => Some(next),
-            _ => self.fields.iter().position(|field| field.name == name),
+    /// The field of a name. Both are mostly in the same order.
+    fn field<'s>(&'s self, name: &str, next: &mut Iter<'s, Field>) -> Option<&'s Field> {
+        match next.next() {
+            Some(field) if field.name == name => Some(field),
+            _ => {
+                let place = self.fields.iter().position(|field| field.name == name)?;
+                *next = self.fields[place..].iter();
+                next.next()
+            }
         }
     }
 }
@@ -173,13 +174,13 @@ impl Accepts {
                 let is_text = fields.get("type").is_none_or(|named| named == "string");
                 let words = value.as_array()?.iter();
                 let words = words.map(|word| Some(Self::Word(word.as_str()?.to_owned())));
-                is_text.then_some(Self::Either(words.collect::<Option<_>>()?))
+                is_text.then_some(Self::either(words.collect::<Option<Vec<_>>>()?))
             }
             "anyOf" => {
                 alone(&["anyOf"])?;
                 let branches = value.as_array()?.iter();
                 let branches = branches.map(|branch| Self::of(branch, root, depth));
-                Some(Self::Either(branches.collect::<Option<_>>()?))
+                Some(Self::either(branches.collect::<Option<Vec<_>>>()?))
             }
             // Of words that differ at most one fits.
             "oneOf" => {
@@ -190,7 +191,7 @@ impl Accepts {
                 let words = branches.iter().map(Self::words).collect::<Option<Vec<_>>>()?;
                 let mut words = words.concat();
                 words.sort_unstable();
-                words.is_sorted_by(|one, other| one < other).then_some(Self::Either(branches))
+                words.is_sorted_by(|one, other| one < other).then(|| Self::either(branches))
             }
             _ => Self::of_type(value, fields),
         }
@@ -220,7 +221,7 @@ impl Accepts {
         if !has_only(fields, &known) || !fields.get("format").is_none_or(is_number) {
             return None;
         }
-        if types.len() == 1 { types.pop() } else { Some(Self::Either(types)) }
+        if types.len() == 1 { types.pop() } else { Some(Self::either(types)) }
     }
 
     fn of_name(name: &str, fields: &Map<String, Value>) -> Option<Self> {
@@ -247,25 +248,42 @@ impl Accepts {
         })
     }
 
+    #[inline]
     fn accepts(&self, value: &Value) -> bool {
+        match self {
+            Self::Either(all) => all.iter().any(|one| one.accepts_one(value)),
+            one => one.accepts_one(value),
+        }
+    }
+
+    /// Whether it accepts a value; of several, none does.
+    #[inline]
+    fn accepts_one(&self, value: &Value) -> bool {
         match (self, value) {
-            (Self::Anything, _)
-            | (Self::Null, Value::Null)
-            | (Self::Boolean, Value::Bool(_))
-            | (Self::Number, Value::Number(_))
-            | (Self::List, Value::Array(_))
-            | (Self::Table, Value::Object(_))
-            | (Self::Text { min: 0, max: usize::MAX }, Value::String(_)) => true,
             (Self::Text { min, max }, Value::String(text)) => {
-                (*min..=*max).contains(&text.chars().count())
+                (*min, *max) == (0, usize::MAX) || (*min..=*max).contains(&text.chars().count())
             }
             (Self::Integer { min, max }, Value::Number(number)) => {
                 number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
             }
             (Self::Word(word), Value::String(text)) => word == text,
-            (Self::Either(all), value) => all.iter().any(|one| one.accepts(value)),
+            (Self::Anything, _)
+            | (Self::Null, Value::Null)
+            | (Self::Boolean, Value::Bool(_))
+            | (Self::Number, Value::Number(_))
+            | (Self::List, Value::Array(_))
+            | (Self::Table, Value::Object(_)) => true,
             _ => false,
         }
+    }
+
+    /// Either of these; those that are several themselves are taken apart.
+    fn either(all: impl IntoIterator<Item = Self>) -> Self {
+        let all = all.into_iter().flat_map(|one| match one {
+            Self::Either(all) => all,
+            one => vec![one],
+        });
+        Self::Either(all.collect())
     }
 }
 
