@@ -1,5 +1,6 @@
 //! Many calls at once: parallel up to a limit, answered in their order.
 
+use std::collections::BTreeMap;
 use std::pin::pin;
 use std::task::Poll;
 use std::vec::IntoIter;
@@ -83,8 +84,8 @@ impl Guard {
         tell: &mut (dyn FnMut(&Reply) + Send),
     ) -> Vec<Reply> {
         journal::batch_starts(calls.len());
-        let replies = calls.iter().map(|_| None).collect();
-        let mut replies = Replies { replies, tell };
+        let mut replies =
+            Replies { in_order: Vec::with_capacity(calls.len()), early: BTreeMap::new(), tell };
         let mut running = FuturesUnordered::new();
         let answer = |index: usize, call: Call| {
             let stop = stop.clone();
@@ -130,9 +131,10 @@ impl Guard {
         while let Some(done) = running.next().await {
             replies.settle(done);
         }
-        let replies: Vec<Reply> = replies.replies.into_iter().flatten().collect();
-        journal::batch_done(&replies);
-        replies
+        let Replies { mut in_order, early, .. } = replies;
+        in_order.extend(early.into_values());
+        journal::batch_done(&in_order);
+        in_order
     }
 
     fn runs_alone(&self, call: &Call) -> bool {
@@ -160,9 +162,11 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The replies of a batch, each in its place, and who hears of them.
+/// The replies of a batch, and who hears of them.
 struct Replies<'t> {
-    replies: Vec<Option<Reply>>,
+    in_order: Vec<Reply>,
+    /// Those that wait for one before them.
+    early: BTreeMap<usize, Reply>,
     tell: &'t mut (dyn FnMut(&Reply) + Send),
 }
 
@@ -172,8 +176,13 @@ impl Replies<'_> {
         let Some((index, reply)) = done else { return false };
         (self.tell)(&reply);
         let fatal = reply.is_fatal();
-        if let Some(place) = self.replies.get_mut(index) {
-            *place = Some(reply);
+        if index == self.in_order.len() {
+            self.in_order.push(reply);
+        } else {
+            self.early.insert(index, reply);
+        }
+        while let Some(next) = self.early.remove(&self.in_order.len()) {
+            self.in_order.push(next);
         }
         fatal
     }
