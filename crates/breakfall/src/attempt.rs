@@ -199,6 +199,7 @@ impl Terms<'_> {
 
 impl Passes<'_> {
     /// Ends a call that went well, where that is nothing but a count.
+    #[inline]
     fn go_well(mut self, now: Instant) -> Result<(), Self> {
         if let Some(upstream) = self.upstream.take()
             && let Err(pass) = upstream.go_well(now)

@@ -151,6 +151,7 @@ impl Guard {
     }
 
     /// The first attempt, as far as it comes without waiting.
+    #[inline]
     fn begin<'a>(
         &self,
         asked: Asked<'a>,
@@ -261,6 +262,7 @@ impl Guard {
         }
     }
 
+    #[inline]
     fn find(&self, name: &str) -> Found {
         match self.toolbox.get(name) {
             Some(slot) => Found::Tool(slot),

@@ -64,6 +64,7 @@ impl Tally {
     }
 
     /// Counts what is in the stretch; false where it has ended.
+    #[inline]
     fn takes(&self, what: u64, now: Instant) -> bool {
         let is_in = self.nanos(now) < self.until.load(Ordering::Relaxed);
         if is_in {

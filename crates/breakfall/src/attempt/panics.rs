@@ -108,6 +108,7 @@ pub(crate) struct Caught<'a>(Option<BoxFuture<'a, Outcome>>);
 impl<'a> Caught<'a> {
     /// Begins work and polls it once: what came of it, or the work as far as it is done. Panics are
     /// caught, also those before there is a future.
+    #[inline]
     pub(crate) fn begin(
         start: impl FnOnce() -> BoxFuture<'a, Outcome>,
         cx: &mut Context<'_>,
@@ -119,6 +120,7 @@ impl<'a> Caught<'a> {
         }
     }
 
+    #[inline]
     fn go_on(
         &mut self,
         start: Option<impl FnOnce() -> BoxFuture<'a, Outcome>>,

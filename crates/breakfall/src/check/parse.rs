@@ -39,6 +39,7 @@ impl Measured {
 }
 
 /// Most arguments fit their tool's schema, and are measured while that is seen.
+#[inline]
 pub(crate) fn tame(raw: RawArguments, schema: Option<&Schema>) -> Tamed {
     match raw {
         RawArguments::Json(value) => match schema.and_then(|schema| schema.weigh(&value)) {

@@ -58,6 +58,7 @@ fn trimmed(text: &str) -> &str {
 }
 
 /// Looks whether an output is a failure; one that is JSON already is not parsed again.
+#[inline]
 pub(crate) fn silent_output(reader: &Reader, output: &Output) -> Option<Silent> {
     match &output.content {
         Content::Text(text) | Content::Payload(_, text) => silent(reader, text),

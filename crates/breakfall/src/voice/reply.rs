@@ -67,6 +67,7 @@ impl Reply {
     }
 
     /// The answer of a tool that gave a text and nothing else, at its first attempt.
+    #[inline]
     pub(crate) fn plain(call: Call, text: String) -> Self {
         let Call { id, tool, .. } = call;
         let report = Report::Output(OutputReport::of_bytes(text.len()));
