@@ -28,8 +28,8 @@ pub use policy::{
     BreakerRules, BudgetRules, Checking, GateRules, Policy, Repair, RepeatRules, Retry, SilentRule,
 };
 pub(crate) use repeat::{CallKey, Refusal, Repeats};
-pub(crate) use trail::{Rare, Trail};
 pub use trail::Try;
+pub(crate) use trail::{Rare, Trail};
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -18,9 +18,7 @@ use runs::{RunTerms, Runs};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::attempt::{
-    self, CallKey, Checked, GateRules, Policy, Repeating, Step, attempt, panics,
-};
+use crate::attempt::{self, CallKey, Checked, GateRules, Policy, Repeating, Step, attempt, panics};
 use crate::check::{Tamed, check, tame};
 use crate::classify::{Evidence, Explanation, Reader, Silent, explain_as, silent};
 use crate::config::{Dispositions, Policies};
@@ -126,7 +124,9 @@ impl Guard {
         let mut begun = None;
         let plain = panics::catch(|| {
             let mut tried = self.begin(asked, raw, kept, record.as_mut(), cx);
-            if record.is_none() && let Ok(begun) = tried {
+            if record.is_none()
+                && let Ok(begun) = tried
+            {
                 match begun.plain() {
                     Ok(text) => return Some(text),
                     Err(begun) => tried = Ok(begun),
@@ -211,7 +211,8 @@ impl Guard {
         match tried {
             Ok(outcome) => {
                 trail.under_way = None;
-                let outcome = outcome.map_err(|failure| of_call(failure, known, &call.tool, arguments));
+                let outcome =
+                    outcome.map_err(|failure| of_call(failure, known, &call.tool, arguments));
                 Ok(self.answer(outcome, policy, &mut record))
             }
             Err(step) => {
@@ -437,12 +438,7 @@ enum Rest<'a> {
 }
 
 /// The failure of a call that the run may know again.
-fn of_call(
-    failure: Failure,
-    known: Option<CallKey>,
-    tool: &str,
-    arguments: &Arguments,
-) -> Failure {
+fn of_call(failure: Failure, known: Option<CallKey>, tool: &str, arguments: &Arguments) -> Failure {
     failure.of_call(|| known.unwrap_or_else(|| CallKey::of(tool, arguments.value())))
 }
 

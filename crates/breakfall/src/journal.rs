@@ -159,8 +159,7 @@ impl OpenRecord<'_> {
         let mut trail = std::mem::take(&mut self.trail);
         let rare = trail.take_rare();
         let failure = reply.and_then(|reply| reply.report().cause());
-        let (own_attempts, substitute_upstream) =
-            rare.substitute.unwrap_or((trail.attempts, None));
+        let (own_attempts, substitute_upstream) = rare.substitute.unwrap_or((trail.attempts, None));
         Record {
             id: self.call.id.clone(),
             run: self.call.run.clone(),

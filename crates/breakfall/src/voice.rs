@@ -74,9 +74,10 @@ fn words(
 
 /// What is said beside an output: who answered, and what failed.
 fn beside(voice: Option<&dyn Voice>, output: &OutputReport) -> Option<String> {
-    let instead = output.instead.as_deref().map(|instead| {
-        words(voice, |voice| voice.instead(instead), || plain::instead(instead))
-    });
+    let instead = output
+        .instead
+        .as_deref()
+        .map(|instead| words(voice, |voice| voice.instead(instead), || plain::instead(instead)));
     let partial = (!output.problems.is_empty())
         .then(|| words(voice, |voice| voice.partial(output), || plain::partial(output)));
     match (instead, partial) {

@@ -142,7 +142,11 @@ fn elapsed(limits: &Limits, in_all: bool) -> Failure {
 
 /// The tool on a task of its own. When its time is up the task is told to stop, and left behind
 /// if it does not listen.
-pub(super) async fn on_a_task(entry: &Entry, arguments: &Arguments, context: Context<'_>) -> Outcome {
+pub(super) async fn on_a_task(
+    entry: &Entry,
+    arguments: &Arguments,
+    context: Context<'_>,
+) -> Outcome {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else {
         return caught(|| entry.tool.call(arguments, context)).await;
     };

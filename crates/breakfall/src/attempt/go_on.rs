@@ -59,9 +59,7 @@ pub(crate) async fn go_on(
                 // What is known of the first attempt tells more than that there is no second.
                 Err(failure) => return Err(last.unwrap_or(failure)),
             },
-            Step::Begins(now, Some(passes)) => {
-                (execute(checked, trail, now).await, (passes, now))
-            }
+            Step::Begins(now, Some(passes)) => (execute(checked, trail, now).await, (passes, now)),
             Step::Works(passes, work, watch) => {
                 let outcome = in_time(checked.limits(trail), watch, work).await;
                 (left(outcome, watch, trail).await, (passes, began))

@@ -159,9 +159,8 @@ impl Future for Caught<'_> {
 /// Work from its beginning to its end, whose panics are caught.
 pub(crate) async fn caught<'a>(start: impl FnOnce() -> BoxFuture<'a, Outcome>) -> Outcome {
     let mut start = Some(start);
-    let begun = std::future::poll_fn(|cx| {
-        Poll::Ready(start.take().map(|start| Caught::begin(start, cx)))
-    });
+    let begun =
+        std::future::poll_fn(|cx| Poll::Ready(start.take().map(|start| Caught::begin(start, cx))));
     match begun.await {
         Some(Ok(outcome)) => outcome,
         Some(Err(work)) => work.await,

@@ -100,9 +100,7 @@ pub(super) fn parse(
             Err(cut_off(&text).of_call(|| CallKey::of_text(tool, &text)))
         }
         // It was stopped behind them: they are whole.
-        RawArguments::CutOff(text) => {
-            parse(Measured::of_text(text), tool, max_bytes, may_repair)
-        }
+        RawArguments::CutOff(text) => parse(Measured::of_text(text), tool, max_bytes, may_repair),
     }
 }
 

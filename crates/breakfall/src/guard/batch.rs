@@ -5,9 +5,9 @@ use std::pin::pin;
 use std::task::Poll;
 use std::vec::IntoIter;
 
+use futures_util::StreamExt;
 use futures_util::future::{FutureExt, OptionFuture, Shared};
 use futures_util::stream::FuturesUnordered;
-use futures_util::StreamExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
