@@ -98,7 +98,7 @@ pub fn settled_heap() -> Vec<Vec<u8>> {
         // In this order: what is given back beyond those at hand is there for everybody.
         let pieces: Vec<_> = (0..AT_HAND + MORE).map(|_| piece(size)).collect();
         drop(pieces);
-        held.extend((0..AT_HAND / 2 + 1).map(|_| piece(size)));
+        held.extend((0..=AT_HAND / 2).map(|_| piece(size)));
     }
     held
 }

@@ -41,6 +41,7 @@ use self::breaker::Verdict;
 use self::execute::begin;
 pub(crate) use self::execute::context;
 use self::gate::Pass;
+use self::go_on::Waits;
 pub(crate) use self::go_on::{Repeating, Step, go_on};
 use crate::classify::{self, Reader, Silent};
 use crate::dice::Dice;
@@ -89,34 +90,35 @@ pub(crate) fn at_once<'a>(
     context: Context<'a>,
     (passes, reader): (Passes<'a>, &Reader),
     cx: &mut std::task::Context<'_>,
-) -> Result<Output, Step<'a>> {
+) -> Result<Output, Box<Step<'a>>> {
+    let answered = |passes, outcome| Err(Box::new(Step::Answered(passes, outcome, context.watch)));
     let output = match begin(&slot.entry, arguments, context, cx) {
         Ok(Ok(output)) => output,
-        Ok(outcome) => return Err(Step::Answered(passes, outcome, context.watch)),
-        Err(work) => return Err(Step::Works(passes, work, context.watch)),
+        Ok(outcome) => return answered(passes, outcome),
+        Err(work) => return Err(Box::new(Step::Works(passes, work, context.watch))),
     };
     if context.watch.has_line() || silent(slot, reader, &output).is_some() {
-        return Err(Step::Answered(passes, Ok(output), context.watch));
+        return answered(passes, Ok(output));
     }
     match passes.go_well(Instant::now()) {
         Ok(()) => Ok(output),
-        Err(passes) => Err(Step::Answered(passes, Ok(output), context.watch)),
+        Err(passes) => answered(passes, Ok(output)),
     }
 }
 
 impl Checked<'_> {
     /// What comes of an attempt that ended: an outcome, or another attempt.
-    pub(crate) fn ended<'a>(
+    pub(crate) fn ended(
         self,
         outcome: Outcome,
         (passes, began): (Passes<'_>, Instant),
         repeats: &mut Repeating,
         trail: &mut Trail,
-    ) -> Result<Outcome, Step<'a>> {
+    ) -> Result<Outcome, Waits> {
         match self.settled(outcome, (passes, began), trail) {
             Ok(output) => Ok(Ok(output)),
             Err(failure) => match repeats.decide(failure, self, trail) {
-                Ok(waits) => Err(Step::Waits(waits)),
+                Ok(waits) => Err(waits),
                 Err(failure) => Ok(Err(failure)),
             },
         }

@@ -121,32 +121,22 @@ impl Guard {
             let record = record.unwrap_or_else(|| self.open(asked, Some(&raw)));
             return Answer::Left(Box::new(Left { record, rest: Rest::Raw(raw) }));
         }
-        let mut begun = None;
-        let plain = panics::catch(|| {
-            let mut tried = self.begin(asked, raw, kept, record.as_mut(), cx);
-            if record.is_none()
-                && let Ok(begun) = tried
-            {
-                match begun.plain() {
-                    Ok(text) => return Some(text),
-                    Err(begun) => tried = Ok(begun),
+        let mut begun = panics::catch(|| self.begin(asked, raw, kept, record.as_mut(), cx))
+            .unwrap_or_else(|panic| Err(panics::fault(panic)));
+        if record.is_none()
+            && let Ok(tried) = begun
+        {
+            match tried.plain() {
+                Ok(text) => {
+                    self.journal.succeeded();
+                    return Answer::Text(text);
                 }
+                Err(tried) => begun = Ok(tried),
             }
-            begun = Some(tried);
-            None
-        });
-        let begun = match (plain, begun) {
-            (Ok(Some(text)), _) => {
-                self.journal.succeeded();
-                return Answer::Text(text);
-            }
-            (Err(panic), _) => Err(panics::fault(panic)),
-            (Ok(None), Some(begun)) => begun,
-            (Ok(None), None) => Err(Failure::broken("nothing came of it")),
-        };
+        }
         match self.conclude(asked, record, begun) {
             Ok(reply) => Answer::Reply(Box::new(reply)),
-            Err(left) => Answer::Left(Box::new(left)),
+            Err(left) => Answer::Left(left),
         }
     }
 
@@ -172,7 +162,7 @@ impl Guard {
                 let context = attempt::context(&slot.entry, call, trace.as_deref(), watch);
                 attempt::at_once(slot, arguments, context, (passes, &self.reader), cx)
             }
-            passes => Err(Step::Begins(began, passes)),
+            passes => Err(Box::new(Step::Begins(began, passes))),
         };
         Ok(Begun { slot, arguments, known, tried })
     }
@@ -183,7 +173,7 @@ impl Guard {
         asked: Asked<'a>,
         record: Option<OpenRecord<'a>>,
         begun: Result<Begun<'a>, Failure>,
-    ) -> Result<Reply, Left<'a>> {
+    ) -> Result<Reply, Box<Left<'a>>> {
         let Asked { call, found, began, .. } = asked;
         let policy = &found.rules().policy;
         let was_open = record.is_some();
@@ -194,16 +184,18 @@ impl Guard {
         };
         let trail = &mut record.trail;
         trail.learns(arguments, known);
-        if !was_open && !matches!(tried, Err(Step::Begins(..))) {
+        let has_begun = !matches!(&tried, Err(step) if matches!(**step, Step::Begins(..)));
+        if !was_open && has_begun {
             trail.begins(began, slot.entry.spec.effect);
         }
         let mut repeats = Repeating::default();
         let terms = self.trying(began, policy.total_timeout);
         let checked = Checked { slot, arguments, call, terms: &terms };
-        let tried = match tried {
+        let tried = match tried.map_err(|step| *step) {
             Err(Step::Answered(passes, outcome, watch)) if !watch.has_line() => {
                 panics::catch(|| checked.ended(outcome, (passes, began), &mut repeats, trail))
                     .unwrap_or_else(|panic| Ok(Err(panics::fault(panic))))
+                    .map_err(Step::Waits)
             }
             Ok(output) => Ok(Ok(output)),
             Err(step) => Err(step),
@@ -216,8 +208,9 @@ impl Guard {
                 Ok(self.answer(outcome, policy, &mut record))
             }
             Err(step) => {
-                let rest = Rest::Begun(Begun { slot, arguments, known, tried: Err(step) }, repeats);
-                Err(Left { record, rest })
+                let tried = Err(Box::new(step));
+                let rest = Rest::Begun(Begun { slot, arguments, known, tried }, repeats);
+                Err(Box::new(Left { record, rest }))
             }
         }
     }
@@ -257,7 +250,7 @@ impl Guard {
                 };
                 let terms = self.trying(began, slot.rules.policy.total_timeout);
                 let checked = Checked { slot, arguments, call, terms: &terms };
-                let outcome = attempt::go_on(checked, &mut record.trail, step, repeats).await;
+                let outcome = attempt::go_on(checked, &mut record.trail, *step, repeats).await;
                 outcome.map_err(|failure| of_call(failure, known, &call.tool, arguments))
             }
         }
@@ -400,7 +393,7 @@ struct Begun<'a> {
     slot: &'a Slot,
     arguments: &'a Arguments,
     known: Option<CallKey>,
-    tried: Result<Output, Step<'a>>,
+    tried: Result<Output, Box<Step<'a>>>,
 }
 
 impl Begun<'_> {

@@ -70,7 +70,7 @@ impl Journal {
         trail.trace = self.traces.as_deref().map(own);
         if arguments.is_some() || found.is_some() {
             let repairs = found.into_iter().collect();
-            *trail.rare_mut() = Rare { arguments, repairs, ..Rare::default() };
+            *trail.rare_mut() = Rare { repairs, arguments, ..Rare::default() };
         }
         OpenRecord { journal: self, redactor, call, started, trail, open: true }
     }

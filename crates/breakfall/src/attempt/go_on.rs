@@ -42,8 +42,8 @@ pub(crate) async fn go_on(
     let Checked { slot, terms, .. } = checked;
     let mut last: Option<Failure> = None;
     loop {
-        let began = trail.last_began.unwrap_or(terms.began);
-        let (outcome, begun) = match step {
+        let since = trail.last_began.unwrap_or(terms.began);
+        let (outcome, passes, now) = match step {
             Step::Waits(Waits { failure, timer }) => {
                 timer.await;
                 let now = Instant::now();
@@ -59,18 +59,18 @@ pub(crate) async fn go_on(
                 // What is known of the first attempt tells more than that there is no second.
                 Err(failure) => return Err(last.unwrap_or(failure)),
             },
-            Step::Begins(now, Some(passes)) => (execute(checked, trail, now).await, (passes, now)),
+            Step::Begins(now, Some(passes)) => (execute(checked, trail, now).await, passes, now),
             Step::Works(passes, work, watch) => {
                 let outcome = in_time(checked.limits(trail), watch, work).await;
-                (left(outcome, watch, trail).await, (passes, began))
+                (left(outcome, watch, trail).await, passes, since)
             }
             Step::Answered(passes, outcome, watch) => {
-                (left(outcome, watch, trail).await, (passes, began))
+                (left(outcome, watch, trail).await, passes, since)
             }
         };
-        match checked.ended(outcome, begun, &mut repeats, trail) {
+        match checked.ended(outcome, (passes, now), &mut repeats, trail) {
             Ok(outcome) => return outcome,
-            Err(next) => step = next,
+            Err(waits) => step = Step::Waits(waits),
         }
     }
 }
