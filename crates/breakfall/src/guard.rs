@@ -1,10 +1,14 @@
-//! The flow of a call: two short functions.
+//! The flow of a call: answered at once as far as that needs no waiting, at length where it does,
+//! and out by one exit.
 
 mod batch;
 mod builder;
+mod first;
+mod rest;
 mod runs;
+mod standing;
+mod way;
 
-use std::collections::HashMap;
 use std::future::pending;
 use std::pin::pin;
 use std::sync::Arc;
@@ -16,22 +20,21 @@ pub use builder::GuardBuilder;
 use futures_util::future::{self, Either, lazy};
 use runs::{RunTerms, Runs};
 use serde_json::Value;
+use standing::Standing;
 use tokio::time::Instant;
+use way::{Answer, Asked, Kept, Left, Prepared, Rest};
 
-use crate::attempt::{self, CallKey, Checked, GateRules, Policy, Repeating, Step, attempt, panics};
+use crate::attempt::{self, CallKey, Policy, panics};
 use crate::check::{Tamed, check, tame};
 use crate::classify::{Evidence, Explanation, Reader, Silent, explain_as, silent};
-use crate::config::{Dispositions, Policies};
+use crate::config::Dispositions;
 use crate::dice::Dice;
-use crate::fallback::{By, Fallback};
 use crate::journal::{self, Journal, Memory, OpenRecord};
 use crate::redact::{Redactor, Terms};
-use crate::tool::{Place, Stragglers, Watch};
-use crate::toolbox::{Found, Rules, Slot};
+use crate::tool::{Stragglers, Watch};
+use crate::toolbox::Found;
 use crate::voice::{Plain, Voice, speak};
-use crate::{
-    Arguments, Call, Detail, Failure, Outcome, Output, RawArguments, Reply, Report, Toolbox, Trace,
-};
+use crate::{Call, Detail, Failure, Outcome, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -140,81 +143,6 @@ impl Guard {
         }
     }
 
-    /// The first attempt, as far as it comes without waiting.
-    #[inline]
-    fn begin<'a>(
-        &self,
-        asked: Asked<'a>,
-        raw: Tamed,
-        kept: &'a mut Kept,
-        record: Option<&mut OpenRecord<'_>>,
-        cx: &mut Context<'_>,
-    ) -> Result<Begun<'a>, Failure> {
-        let Asked { call, found, watch, began } = asked;
-        let Prepared { slot, arguments, known } = self.prepare(call, &call.tool, found, raw)?;
-        let Kept { arguments: place, trace } = kept;
-        let arguments = &*place.insert(arguments);
-        let tried = match attempt::pass(slot, (began, true)) {
-            Some(passes) if slot.entry.place == Place::Inline => {
-                if let Some(record) = record {
-                    *trace = record.trail.begins(began, slot.entry.spec.effect);
-                }
-                let context = attempt::context(&slot.entry, call, trace.as_deref(), watch);
-                attempt::at_once(slot, arguments, context, (passes, &self.reader), cx)
-            }
-            passes => Err(Box::new(Step::Begins(began, passes))),
-        };
-        Ok(Begun { slot, arguments, known, tried })
-    }
-
-    /// The reply to a call whose first attempt is over, or what is left to do.
-    fn conclude<'a>(
-        &'a self,
-        asked: Asked<'a>,
-        record: Option<OpenRecord<'a>>,
-        begun: Result<Begun<'a>, Failure>,
-    ) -> Result<Reply, Box<Left<'a>>> {
-        let Asked { call, found, began, .. } = asked;
-        let policy = &found.rules().policy;
-        let was_open = record.is_some();
-        let mut record = record.unwrap_or_else(|| self.open(asked, None));
-        let Begun { slot, arguments, known, tried } = match begun {
-            Ok(begun) => begun,
-            Err(failure) => return Ok(self.answer(Err(failure), policy, &mut record)),
-        };
-        let trail = &mut record.trail;
-        trail.learns(arguments, known);
-        let has_begun = !matches!(&tried, Err(step) if matches!(**step, Step::Begins(..)));
-        if !was_open && has_begun {
-            trail.begins(began, slot.entry.spec.effect);
-        }
-        let mut repeats = Repeating::default();
-        let terms = self.trying(began, policy.total_timeout);
-        let checked = Checked { slot, arguments, call, terms: &terms };
-        let tried = match tried.map_err(|step| *step) {
-            Err(Step::Answered(passes, outcome, watch)) if !watch.has_line() => {
-                panics::catch(|| checked.ended(outcome, (passes, began), &mut repeats, trail))
-                    .unwrap_or_else(|panic| Ok(Err(panics::fault(panic))))
-                    .map_err(Step::Waits)
-            }
-            Ok(output) => Ok(Ok(output)),
-            Err(step) => Err(step),
-        };
-        match tried {
-            Ok(outcome) => {
-                trail.under_way = None;
-                let outcome =
-                    outcome.map_err(|failure| of_call(failure, known, &call.tool, arguments));
-                Ok(self.answer(outcome, policy, &mut record))
-            }
-            Err(step) => {
-                let tried = Err(Box::new(step));
-                let rest = Rest::Begun(Begun { slot, arguments, known, tried }, repeats);
-                Err(Box::new(Left { record, rest }))
-            }
-        }
-    }
-
     /// What is left to do, until it is to stop: work that is done by then counts.
     async fn at_length(
         &self,
@@ -233,30 +161,6 @@ impl Guard {
         Box::new(self.answer(outcome, &asked.found.rules().policy, &mut record))
     }
 
-    async fn go_on(
-        &self,
-        asked: Asked<'_>,
-        rest: Rest<'_>,
-        record: &mut OpenRecord<'_>,
-    ) -> Outcome {
-        let Asked { call, found, began, .. } = asked;
-        match rest {
-            Rest::Raw(raw) => Box::pin(self.serve_or_substitute(raw, found, record)).await,
-            Rest::Begun(begun, repeats) => {
-                let Begun { slot, arguments, known, tried } = begun;
-                let step = match tried {
-                    Ok(output) => return Ok(output),
-                    Err(step) => step,
-                };
-                let terms = self.trying(began, slot.rules.policy.total_timeout);
-                let checked = Checked { slot, arguments, call, terms: &terms };
-                let outcome = attempt::go_on(checked, &mut record.trail, *step, repeats).await;
-                outcome.map_err(|failure| of_call(failure, known, &call.tool, arguments))
-            }
-        }
-    }
-
-    #[inline]
     fn find(&self, name: &str) -> Found {
         match self.toolbox.get(name) {
             Some(slot) => Found::Tool(slot),
@@ -271,55 +175,6 @@ impl Guard {
             record.trail.upstream.clone_from(&slot.entry.spec.upstream);
         }
         record
-    }
-
-    /// Serves the call; where its tool cannot, a substitute may, once.
-    async fn serve_or_substitute(
-        &self,
-        raw: Tamed,
-        found: &Found,
-        record: &mut OpenRecord<'_>,
-    ) -> Outcome {
-        let spare = raw.as_ref().ok().cloned();
-        let Rules { policy, fallback, .. } = found.rules();
-        let tool = &*record.call.tool;
-        let served = self.serve(tool, raw, found, policy.total_timeout, record).await;
-        let (failure, fallback) = match (served, fallback) {
-            (Err(failure), Some(fallback)) if fallback.helps(&failure) => (failure, fallback),
-            (outcome, _) => return outcome,
-        };
-        let answer = match (&fallback.by, spare) {
-            (By::Value(value), _) => Ok(Output::json(value.clone())),
-            (By::Tool { name, mapping }, Some(raw)) => {
-                let substitute = self.find(name);
-                record.trail.substitutes(substitute.upstream());
-                let raw = tame(mapping.apply(raw.raw), substitute.schema());
-                // The time that the model waits is that of the tool it called.
-                self.serve(name, raw, &substitute, policy.total_timeout, record).await
-            }
-            (By::Tool { .. }, None) => return Err(failure),
-        };
-        match answer {
-            Ok(output) => Ok(output.instead(fallback.by.name(), failure)),
-            Err(second) => Err(failure.and_of_its_substitute(fallback.by.name(), second)),
-        }
-    }
-
-    async fn serve(
-        &self,
-        tool: &str,
-        raw: Tamed,
-        found: &Found,
-        total_timeout: Duration,
-        record: &mut OpenRecord<'_>,
-    ) -> Outcome {
-        let OpenRecord { call, trail, started, .. } = record;
-        let Prepared { slot, arguments, known } = self.prepare(call, tool, found, raw)?;
-        trail.learns(&arguments, known);
-        let terms = self.trying(*started, total_timeout);
-        let checked = Checked { slot, arguments: &arguments, call, terms: &terms };
-        let outcome = attempt(checked, trail).await;
-        outcome.map_err(|failure| of_call(failure, known, tool, &arguments))
     }
 
     /// Finds the tool and checks the arguments. `?` is the short circuit.
@@ -361,97 +216,6 @@ impl Guard {
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
         let reply = speak(self.voice.as_deref(), self.max_error_bytes, report);
         if is_left { record.leave(reply) } else { record.close(reply) }
-    }
-}
-
-/// A call that came, with what its name stands for and who waits for it.
-#[derive(Clone, Copy)]
-struct Asked<'a> {
-    call: &'a Call,
-    found: &'a Found,
-    watch: &'a Watch<'a>,
-    began: Instant,
-}
-
-/// What must stay where it is while a tool works with it.
-#[derive(Default)]
-struct Kept {
-    arguments: Option<Arguments>,
-    trace: Option<Box<Trace>>,
-}
-
-/// A tool that may be called, and arguments that were checked.
-struct Prepared<'a> {
-    slot: &'a Slot,
-    arguments: Arguments,
-    /// Which call it is, where the run knows one like it.
-    known: Option<CallKey>,
-}
-
-/// A call whose first attempt came so far.
-struct Begun<'a> {
-    slot: &'a Slot,
-    arguments: &'a Arguments,
-    known: Option<CallKey>,
-    tried: Result<Output, Box<Step<'a>>>,
-}
-
-impl Begun<'_> {
-    /// The text that the tool gave, where there is nothing else to it.
-    fn plain(self) -> Result<String, Self> {
-        match self {
-            Self { known: None, tried: Ok(output), slot, arguments } => {
-                let text = output.plain(slot.rules.policy.max_output_bytes);
-                text.map_err(|output| Self { slot, arguments, known: None, tried: Ok(output) })
-            }
-            begun => Err(begun),
-        }
-    }
-}
-
-/// What a call is answered with, or will be. What few calls need is boxed.
-enum Answer<'a> {
-    /// What its tool gave, and nothing else.
-    Text(String),
-    Reply(Box<Reply>),
-    Left(Box<Left<'a>>),
-}
-
-/// What is left to do for a call.
-struct Left<'a> {
-    record: OpenRecord<'a>,
-    rest: Rest<'a>,
-}
-
-enum Rest<'a> {
-    /// All of it: a substitute may be needed.
-    Raw(Tamed),
-    /// To go on from where its first attempt came to.
-    Begun(Begun<'a>, Repeating),
-}
-
-/// The failure of a call that the run may know again.
-fn of_call(failure: Failure, known: Option<CallKey>, tool: &str, arguments: &Arguments) -> Failure {
-    failure.of_call(|| known.unwrap_or_else(|| CallKey::of(tool, arguments.value())))
-}
-
-/// What was said of tools and upstreams, also of those that come later.
-struct Standing {
-    policies: Policies,
-    upstream: Arc<GateRules>,
-    upstreams: HashMap<String, Arc<GateRules>>,
-    fallbacks: HashMap<String, Arc<Fallback>>,
-}
-
-impl Standing {
-    /// What holds for a tool of that name.
-    fn rules(&self, tool: &str, upstream: Option<&Arc<str>>) -> Rules {
-        let of_upstream = upstream.and_then(|name| self.upstreams.get(&**name));
-        Rules {
-            policy: Arc::clone(self.policies.of(tool, || upstream.cloned())),
-            upstream: Arc::clone(of_upstream.unwrap_or(&self.upstream)),
-            fallback: self.fallbacks.get(tool).cloned(),
-        }
     }
 }
 
