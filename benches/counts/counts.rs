@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
 use breakfall_counts::{
-    Boxed, Search, arguments, bad_arguments, bare, boxed, panics, settled_heap, tools,
+    Boxed, Search, arguments, bad_arguments, bare, boxed, panics, settle_heap, tools,
 };
 use futures_util::FutureExt;
 use gungraun::prelude::*;
@@ -26,16 +26,8 @@ struct Ready {
     guard: Box<Guard>,
     calls: Vec<Call>,
     given: Option<Reply>,
-    /// Held, so that they are dropped outside.
+    /// Held, so that it is dropped outside.
     _run: Arc<str>,
-    heap: Vec<Vec<u8>>,
-}
-
-impl Ready {
-    fn settled(mut self) -> Self {
-        self.heap = settled_heap();
-        self
-    }
 }
 
 fn guard() -> Box<Guard> {
@@ -69,12 +61,19 @@ fn ready(
     let last = last.map(|reply| reply.kind());
     assert_eq!(last, Some(kind), "`{tool}` does not do what is to be counted");
     let calls = (0..many).map(|n| call(100 + n).in_run(Arc::clone(&run))).collect();
-    Ready { guard, calls, given: None, _run: run, heap: Vec::new() }.settled()
+    settle_heap();
+    Ready { guard, calls, given: None, _run: run }
 }
 
 fn good(n: u32) -> Value {
     let mut value = arguments();
     value["limit"] = json!(n);
+    value
+}
+
+fn alone() -> Value {
+    let value = good(100);
+    settle_heap();
     value
 }
 
@@ -93,7 +92,8 @@ fn as_text(many: u32) -> Ready {
     for call in &mut ready.calls {
         call.arguments = good(100).to_string().into();
     }
-    ready.settled()
+    settle_heap();
+    ready
 }
 
 fn fails(tool: &str, kind: FailureKind) -> Ready {
@@ -121,18 +121,15 @@ struct Table {
     tools: HashMap<String, Boxed>,
     asked: Vec<Value>,
     given: Vec<Option<Result<String, serde_json::Error>>>,
-    _heap: Vec<Vec<u8>>,
 }
 
 fn table(many: u32) -> Table {
     let table = boxed();
     let _ = table["search"](&good(1)).now_or_never();
-    Table {
-        tools: table,
-        asked: (0..many).map(|n| good(100 + n)).collect(),
-        given: Vec::with_capacity(10),
-        _heap: settled_heap(),
-    }
+    let asked = (0..many).map(|n| good(100 + n)).collect();
+    let given = Vec::with_capacity(10);
+    settle_heap();
+    Table { tools: table, asked, given }
 }
 
 /// What work that needs no waiting gives, where it stands: who awaits it does not move it, either.
@@ -151,7 +148,7 @@ fn one(mut ready: Ready) -> Ready {
 }
 
 #[library_benchmark]
-#[bench::call(good(100))]
+#[bench::call(alone())]
 fn bare_call(value: Value) -> Option<Result<String, serde_json::Error>> {
     black_box(at_once(pin!(bare(black_box(&value)))))
 }
@@ -174,7 +171,9 @@ fn quiet() -> Search {
     for _ in 0..WARM {
         let _ = caught(asked());
     }
-    asked()
+    let asked = asked();
+    settle_heap();
+    asked
 }
 
 fn caught(asked: Search) -> Option<String> {
