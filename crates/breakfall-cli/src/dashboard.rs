@@ -51,7 +51,7 @@ pub(crate) struct Dashboard {
 impl Dashboard {
     /// Shows the page until the program is told to end.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        log_to_stderr();
+        let _log = log_to_stderr();
         let local = || SocketAddr::from((Ipv4Addr::LOCALHOST, self.port.unwrap_or(0)));
         let mut opening = Opening::new(self.place.place(&self.settings.config()?)?, token()?);
         opening.address = self.listen.unwrap_or_else(local);

@@ -14,6 +14,7 @@ use breakfall_mcp::{
 use breakfall_telemetry::Metrics;
 use clap::Args;
 
+use crate::aside::{Aside, Ending};
 use crate::dashboard::Beside;
 use crate::failed::Failed;
 use crate::kept::Kept;
@@ -78,7 +79,7 @@ impl GuardArgs {
     /// Serves the client that started us on standard input and output, or those that come over
     /// HTTP. A person at a terminal speaks no protocol: then we listen.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        log_to_stderr();
+        let _log = log_to_stderr();
         let recorder = self.record.as_deref().map(Recorder::new).transpose();
         let recorder = recorder.map_err(stopped)?.map(Arc::new);
         let metrics = self.dashboard.map(|_| Arc::<Metrics>::default());
@@ -284,15 +285,18 @@ pub(crate) async fn told_to_end() {
     }
 }
 
-/// What a developer should see, where the protocol is not spoken.
-pub(crate) fn log_to_stderr() {
+/// What a developer should see, where the protocol is not spoken. Held until the end of the program.
+pub(crate) fn log_to_stderr() -> Ending {
+    let aside = Aside::new(std::io::stderr());
+    let ending = Ending(aside.clone());
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(move || aside.clone())
         .with_ansi(false)
         // What cannot be logged is not worth a call.
         .log_internal_errors(false)
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
         .init();
+    ending
 }
 
 pub(crate) fn watchdog() -> Option<Arc<Watchdog>> {

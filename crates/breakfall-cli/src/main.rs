@@ -14,6 +14,7 @@ macro_rules! tell {
     }};
 }
 
+mod aside;
 mod chat;
 mod config;
 mod dashboard;

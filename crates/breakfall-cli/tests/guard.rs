@@ -108,26 +108,70 @@ fn a_machine_without_servers_has_files_to_read() {
     assert_eq!(status, Some(1));
 }
 
-/// A log that cannot be written cost every call that failed its answer.
-#[test]
-fn a_call_that_fails_is_answered_when_nothing_can_be_logged() {
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+/// A guard of files, whose log goes there.
+fn logging_to(stderr: impl Into<Stdio>) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_breakfall"))
         .arg("guard")
         .env("BREAKFALL_STORE__KEEP", "false")
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(full)
+        .stderr(stderr)
         .spawn()
         .unwrap();
     let mut input = guard.stdin.take().unwrap();
-    let mut output = BufReader::new(guard.stdout.take().unwrap()).lines();
-    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}"#;
-    let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"no/such"}}}"#;
-    writeln!(input, "{hello}\n{call}").unwrap();
-    let answer = output.find(|line| line.as_ref().unwrap().contains(r#""id":2"#)).unwrap().unwrap();
-    assert!(answer.contains("did not find `no/such`"), "{answer}");
+    let output = BufReader::new(guard.stdout.take().unwrap());
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}"#;
+    writeln!(input, "{hello}").unwrap();
+    (guard, input, output)
+}
+
+/// Asks for a file that is not there, and waits for the answer.
+fn misses(input: &mut ChildStdin, output: &mut BufReader<ChildStdout>, id: u32) -> String {
+    let call = serde_json::json!({
+        "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": "read_file", "arguments": { "path": format!("no/such/{id}") } },
+    });
+    writeln!(input, "{call}").unwrap();
+    let answers = format!(r#""id":{id}"#);
+    output.lines().map(Result::unwrap).find(|line| line.contains(&answers)).unwrap()
+}
+
+/// A log that cannot be written cost every call that failed its answer.
+#[test]
+fn a_call_that_fails_is_answered_when_nothing_can_be_logged() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (mut guard, mut input, mut output) = logging_to(full);
+    let answer = misses(&mut input, &mut output, 2);
+    assert!(answer.contains("did not find `no/such/2`"), "{answer}");
     drop(input);
     assert!(guard.wait().unwrap().success());
+}
+
+/// Who starts a guard and does not read its log held up every call once the pipe was full.
+#[test]
+fn a_log_that_nobody_reads_holds_up_no_call() {
+    let (mut guard, mut input, mut output) = logging_to(Stdio::piped());
+    let (tell, told) = std::sync::mpsc::channel();
+    let asks = std::thread::spawn(move || {
+        for id in 1..=1_500 {
+            misses(&mut input, &mut output, id);
+            tell.send(id).unwrap();
+        }
+    });
+    for id in 1..=1_500 {
+        let answered = told.recv_timeout(Duration::from_secs(20));
+        assert_eq!(answered, Ok(id), "{:?}", guard.kill());
+    }
+    asks.join().unwrap();
+    // What it had no room for is counted, and told to who reads at last; all else is there.
+    let mut log = String::new();
+    std::io::Read::read_to_string(&mut guard.stderr.take().unwrap(), &mut log).unwrap();
+    assert!(guard.wait().unwrap().success());
+    let lines = log.lines().filter(|line| line.contains("call_id=")).count();
+    let left_out = log
+        .lines()
+        .filter_map(|line| line.strip_suffix(" lines of this log are left out: nobody read it"));
+    let left_out: usize = left_out.map(|number| number.parse::<usize>().unwrap()).sum();
+    assert_eq!(lines + left_out, 1_500, "{log}");
 }
