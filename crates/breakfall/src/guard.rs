@@ -209,6 +209,7 @@ impl Guard {
             rules: &policy.repeats,
             dispositions: &self.dispositions,
             tool: &call.tool,
+            began: record.started,
             was_dispatched: record.trail.attempts > 0,
         };
         let outcome = self.runs.settle(call, outcome, record.trail.key, run);

@@ -347,3 +347,22 @@ async fn a_substitute_has_attempts_of_its_own() {
     let reply = guard.handle(Call::new("1", "a", "{}")).await;
     assert_eq!((reply.output(), calls.load(Relaxed)), (Some("ok"), 2));
 }
+
+/// Four calls that were under way when their server died were taken for a loop, and the same call was
+/// refused ever after.
+#[tokio::test(start_paused = true)]
+async fn calls_side_by_side_that_fail_are_no_loop() {
+    let slow = || {
+        function("t", "", |_: Value| async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Err::<(), _>(Failure::not_found("it"))
+        })
+    };
+    let guard = Guard::builder().tool(slow()).build().unwrap();
+    for turn in 1..=4 {
+        let replies = guard.handle_all(vec![call("{}"); 4]).await;
+        let all = replies.iter().all(|reply| reply.kind() == Some(FailureKind::NotFound));
+        assert!(all, "{turn}: {:?}", replies.last());
+    }
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Repeated));
+}

@@ -300,7 +300,7 @@ proptest! {
             }
             let kind = if what == 0 { FailureKind::NotFound } else { FailureKind::Permission };
             let expected = if kind_of_row == Some(kind) { times + 1 } else { 1 };
-            prop_assert_eq!(fast.failed(key, (kind, told), &rules, now), expected);
+            prop_assert_eq!(fast.failed(key, (kind, told), &rules, (now, now)), expected);
             all.push((which, Some(kind), now, told.map(|told| now + told)));
         }
     }

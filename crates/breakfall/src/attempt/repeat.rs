@@ -140,17 +140,20 @@ impl Repeats {
         Some(if call.refused == 1 { Refusal::Told { failed } } else { Refusal::Stalled { failed } })
     }
 
-    /// A call failed, perhaps with a wait that was told: how often by now in this way.
+    /// A call failed, perhaps with a wait that was told: how often by now in this way. One that was
+    /// under way when another like it failed came back from nothing: they count as one.
     pub(crate) fn failed(
         &mut self,
         key: CallKey,
         (kind, wait): (FailureKind, Option<Duration>),
         rules: &RepeatRules,
-        now: Instant,
+        (began, now): (Instant, Instant),
     ) -> u32 {
         let back_at = wait.and_then(|wait| now.checked_add(wait));
         if let Some(call) = self.remembered(key, rules, now) {
-            if call.kind == kind {
+            if call.kind == kind && began < call.last {
+                // Told by the other.
+            } else if call.kind == kind {
                 call.failed = call.failed.saturating_add(1);
             } else {
                 (call.kind, call.failed, call.refused) = (kind, 1, 0);

@@ -142,7 +142,8 @@ impl Runs {
         }
         let Some(key) = key else { return failure };
         let rules = terms.rules;
-        let times = run.repeats.failed(key, (kind, failure.wait()), rules, Instant::now());
+        let times = (terms.began, Instant::now());
+        let times = run.repeats.failed(key, (kind, failure.wait()), rules, times);
         if times >= rules.warn_at {
             failure.facts_mut().times = times;
         }
@@ -173,6 +174,7 @@ pub(super) struct RunTerms<'a> {
     pub(super) rules: &'a RepeatRules,
     pub(super) dispositions: &'a crate::config::Dispositions,
     pub(super) tool: &'a str,
+    pub(super) began: Instant,
     /// Whether the call reached its tool.
     pub(super) was_dispatched: bool,
 }
