@@ -1,7 +1,7 @@
 //! `breakfall guard` as a client starts it.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -108,10 +108,67 @@ fn a_machine_without_servers_has_files_to_read() {
     assert_eq!(status, Some(1));
 }
 
+/// A server that stops listening when it has answered a call, and dies a moment later; its next
+/// incarnation lives.
+const MORTAL: &str = r#"
+import json, os, sys, time
+try:
+    os.mkdir(sys.argv[1])
+    is_mortal = True
+except FileExistsError:
+    is_mortal = False
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "mortal", "version": "1"}},
+        "tools/list": {"tools": [{"name": "read_file", "inputSchema": {"type": "object"},
+                                  "annotations": {"readOnlyHint": True}}]},
+        "tools/call": {"content": [{"type": "text", "text": f"read by {os.getpid()}"}]},
+    }.get(message.get("method"))
+    if "id" in message:
+        dies = is_mortal and message["method"] == "tools/call"
+        if dies:
+            os.close(0)
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+        if dies:
+            time.sleep(0.3)
+            os._exit(1)
+"#;
+
+/// Calls that came while their server died were told at once that it is not there.
+#[test]
+fn calls_that_a_dying_server_does_not_hear_wait_for_the_next() {
+    let place = std::env::temp_dir().join(format!("breakfall-mortal-{}", std::process::id()));
+    let words = ["--", "python3", "-c", MORTAL, place.to_str().unwrap()];
+    let (mut guard, mut input, mut output) = guarding(&words, Stdio::null());
+    let answer = asks(&mut input, &mut output, 1);
+    assert!(answer.contains("read by "), "{answer}");
+    for id in 2..=6 {
+        write_call(&mut input, id);
+    }
+    let answers =
+        output.by_ref().lines().map(Result::unwrap).filter(|line| line.contains("result"));
+    for answer in answers.take(5) {
+        assert!(answer.contains("read by "), "{answer}");
+    }
+    drop(input);
+    assert!(guard.wait().unwrap().success());
+    std::fs::remove_dir(place).unwrap();
+}
+
 /// A guard of files, whose log goes there.
 fn logging_to(stderr: impl Into<Stdio>) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    guarding(&[], stderr)
+}
+
+fn guarding(
+    what: &[&str],
+    stderr: impl Into<Stdio>,
+) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_breakfall"))
         .arg("guard")
+        .args(what)
         .env("BREAKFALL_STORE__KEEP", "false")
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdin(Stdio::piped())
@@ -126,15 +183,19 @@ fn logging_to(stderr: impl Into<Stdio>) -> (Child, ChildStdin, BufReader<ChildSt
     (guard, input, output)
 }
 
-/// Asks for a file that is not there, and waits for the answer.
-fn misses(input: &mut ChildStdin, output: &mut BufReader<ChildStdout>, id: u32) -> String {
+/// Asks for a file, and waits for the answer.
+fn asks(input: &mut ChildStdin, output: &mut BufReader<ChildStdout>, id: u32) -> String {
+    write_call(input, id);
+    let answers = format!(r#""id":{id}"#);
+    output.lines().map(Result::unwrap).find(|line| line.contains(&answers)).unwrap()
+}
+
+fn write_call(input: &mut ChildStdin, id: u32) {
     let call = serde_json::json!({
         "jsonrpc": "2.0", "id": id, "method": "tools/call",
         "params": { "name": "read_file", "arguments": { "path": format!("no/such/{id}") } },
     });
     writeln!(input, "{call}").unwrap();
-    let answers = format!(r#""id":{id}"#);
-    output.lines().map(Result::unwrap).find(|line| line.contains(&answers)).unwrap()
 }
 
 /// A log that cannot be written cost every call that failed its answer.
@@ -142,7 +203,7 @@ fn misses(input: &mut ChildStdin, output: &mut BufReader<ChildStdout>, id: u32) 
 fn a_call_that_fails_is_answered_when_nothing_can_be_logged() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let (mut guard, mut input, mut output) = logging_to(full);
-    let answer = misses(&mut input, &mut output, 2);
+    let answer = asks(&mut input, &mut output, 2);
     assert!(answer.contains("did not find `no/such/2`"), "{answer}");
     drop(input);
     assert!(guard.wait().unwrap().success());
@@ -153,9 +214,9 @@ fn a_call_that_fails_is_answered_when_nothing_can_be_logged() {
 fn a_log_that_nobody_reads_holds_up_no_call() {
     let (mut guard, mut input, mut output) = logging_to(Stdio::piped());
     let (tell, told) = std::sync::mpsc::channel();
-    let asks = std::thread::spawn(move || {
+    let asking = std::thread::spawn(move || {
         for id in 1..=1_500 {
-            misses(&mut input, &mut output, id);
+            asks(&mut input, &mut output, id);
             tell.send(id).unwrap();
         }
     });
@@ -163,10 +224,10 @@ fn a_log_that_nobody_reads_holds_up_no_call() {
         let answered = told.recv_timeout(Duration::from_secs(20));
         assert_eq!(answered, Ok(id), "{:?}", guard.kill());
     }
-    asks.join().unwrap();
+    asking.join().unwrap();
     // What it had no room for is counted, and told to who reads at last; all else is there.
     let mut log = String::new();
-    std::io::Read::read_to_string(&mut guard.stderr.take().unwrap(), &mut log).unwrap();
+    guard.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     assert!(guard.wait().unwrap().success());
     let lines = log.lines().filter(|line| line.contains("call_id=")).count();
     let left_out = log

@@ -45,6 +45,9 @@ const LOOKING: Duration = Duration::from_secs(1);
 /// How often a request is made that never arrived, or to a server that has forgotten the session.
 const OFTEN: u32 = 3;
 
+/// How long a server that hears nothing any more is given until it is gone.
+const DYING: Duration = Duration::from_secs(1);
+
 /// How much a new incarnation is told again.
 const AGAIN: usize = 1_000;
 
@@ -301,8 +304,13 @@ impl Upstream {
             let answer = connection.request(self, (method, params), origin).await;
             left -= 1;
             match answer {
-                // It did nothing, and its next incarnation may.
-                Err(Lost::Stale(_) | Lost::NotSent(_)) if left > 0 => {}
+                // It did nothing, and its next incarnation may. That it is gone is seen a moment
+                // after it stopped listening.
+                Err(Lost::Stale(_) | Lost::NotSent(_)) if left > 0 => {
+                    if !self.is_remote() {
+                        let _ = tokio::time::timeout(DYING, connection.over()).await;
+                    }
+                }
                 Err(Lost::Stale(why)) => return Err(Lost::NotSent(why)),
                 answer => return answer,
             }
