@@ -35,7 +35,6 @@ impl Guard {
         }
     }
 
-    #[inline]
     /// Serves the call; where its tool cannot, a substitute may, once.
     async fn serve_or_substitute(
         &self,
