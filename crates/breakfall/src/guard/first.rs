@@ -79,8 +79,8 @@ impl Guard {
                 Ok(self.answer(outcome, policy, &mut record))
             }
             Err(step) => {
-                let tried = Err(Box::new(step));
-                let rest = Rest::Begun(Begun { slot, arguments, known, tried }, repeats);
+                let step = Box::new(step);
+                let rest = Rest::Begun { slot, arguments, known, step, repeats };
                 Err(Box::new(Left { record, rest }))
             }
         }

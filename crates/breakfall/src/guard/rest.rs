@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Guard;
-use super::way::{Asked, Begun, Prepared, Rest, of_call};
+use super::way::{Asked, Prepared, Rest, of_call};
 use crate::attempt::{self, Checked, attempt};
 use crate::check::{Tamed, tame};
 use crate::fallback::By;
@@ -21,12 +21,7 @@ impl Guard {
         let Asked { call, found, began, .. } = asked;
         match rest {
             Rest::Raw(raw) => Box::pin(self.serve_or_substitute(raw, found, record)).await,
-            Rest::Begun(begun, repeats) => {
-                let Begun { slot, arguments, known, tried } = begun;
-                let step = match tried {
-                    Ok(output) => return Ok(output),
-                    Err(step) => step,
-                };
+            Rest::Begun { slot, arguments, known, step, repeats } => {
                 let terms = self.trying(began, slot.rules.policy.total_timeout);
                 let checked = Checked { slot, arguments, call, terms: &terms };
                 let outcome = attempt::go_on(checked, &mut record.trail, *step, repeats).await;

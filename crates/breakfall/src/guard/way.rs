@@ -72,7 +72,13 @@ pub(super) enum Rest<'a> {
     /// All of it: a substitute may be needed.
     Raw(Tamed),
     /// To go on from where its first attempt came to.
-    Begun(Begun<'a>, Repeating),
+    Begun {
+        slot: &'a Slot,
+        arguments: &'a Arguments,
+        known: Option<CallKey>,
+        step: Box<Step<'a>>,
+        repeats: Repeating,
+    },
 }
 
 /// The failure of a call that the run may know again.
