@@ -16,6 +16,7 @@ mod policy;
 #[cfg(test)]
 mod reference;
 mod repeat;
+mod tally;
 mod trail;
 mod window;
 
@@ -42,7 +43,7 @@ use self::execute::begin;
 pub(crate) use self::execute::context;
 use self::gate::Pass;
 use self::go_on::Waits;
-pub(crate) use self::go_on::{Repeating, Step, go_on};
+pub(crate) use self::go_on::{Polled, Repeating, Step, go_on};
 use crate::classify::{self, Reader, Silent};
 use crate::dice::Dice;
 use crate::redact::is_secret_name;
@@ -78,31 +79,29 @@ pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome 
     // A substitute has attempts of its own, and no part in what its tool left behind.
     let repeats = Repeating::after(trail.attempts);
     trail.straggles = false;
-    let first = Step::Begins(now, pass(checked.slot, (now, true)));
+    let first = Step::Begins(now, pass(checked.slot, now, true));
     go_on(checked, trail, first, repeats).await
 }
 
-/// An attempt as far as it comes without waiting: what most tools give, or the step to go on from.
+/// An attempt as far as it comes without waiting: what most tools give, or what is to go on.
 #[inline]
 pub(crate) fn at_once<'a>(
     slot: &'a Slot,
     arguments: &'a Arguments,
     context: Context<'a>,
-    (passes, reader): (Passes<'a>, &Reader),
+    (passes, reader): (&mut Passes<'a>, &Reader),
     cx: &mut std::task::Context<'_>,
-) -> Result<Output, Box<Step<'a>>> {
-    let answered = |passes, outcome| Err(Box::new(Step::Answered(passes, outcome, context.watch)));
-    let output = match begin(&slot.entry, arguments, context, cx) {
-        Ok(Ok(output)) => output,
-        Ok(outcome) => return answered(passes, outcome),
-        Err(work) => return Err(Box::new(Step::Works(passes, work, context.watch))),
-    };
-    if context.watch.has_line() || silent(slot, reader, &output).is_some() {
-        return answered(passes, Ok(output));
-    }
-    match passes.go_well(Instant::now()) {
-        Ok(()) => Ok(output),
-        Err(passes) => answered(passes, Ok(output)),
+) -> Result<Output, Polled<'a>> {
+    match begin(&slot.entry, arguments, context, cx) {
+        Ok(Ok(output))
+            if !context.watch.has_line()
+                && !is_silent(slot, reader, &output)
+                && passes.go_well_at_once() =>
+        {
+            Ok(output)
+        }
+        Ok(outcome) => Err(Polled::Answered(outcome)),
+        Err(work) => Err(Polled::Works(work)),
     }
 }
 
@@ -160,13 +159,13 @@ pub(crate) struct Passes<'g> {
 /// Its places at once, where nothing stands in the way. The budget is that of its upstream, where it
 /// has one: which is asked first, so that the call counts in any case.
 #[inline]
-pub(crate) fn pass(slot: &Slot, (now, counts): (Instant, bool)) -> Option<Passes<'_>> {
+pub(crate) fn pass(slot: &Slot, now: Instant, counts: bool) -> Option<Passes<'_>> {
     let upstream = match &slot.upstream {
-        Some(gate) => Some(gate.pass(&slot.rules.upstream, Whose::Upstream, (now, counts))?),
+        Some(gate) => Some(gate.pass(&slot.rules.upstream, now, counts)?),
         None => None,
     };
     let counts = counts && upstream.is_none();
-    let tool = slot.gate.pass(&slot.rules.policy.gate, Whose::Tool, (now, counts))?;
+    let tool = slot.gate.pass(&slot.rules.policy.gate, now, counts)?;
     Some(Passes { tool, upstream })
 }
 
@@ -178,9 +177,9 @@ async fn admit<'s>(slot: &'s Slot, terms: &Terms<'_>) -> Result<Passes<'s>, Fail
         Some(gate) => Some(gate.enter(rules, Whose::Upstream, terms.deadline).await?),
         None => None,
     };
-    tool.admit()?;
+    tool.admit(Whose::Tool)?;
     if let Some(pass) = &mut upstream {
-        pass.admit()?;
+        pass.admit(Whose::Upstream)?;
     }
     Ok(Passes { tool, upstream })
 }
@@ -200,15 +199,17 @@ impl Terms<'_> {
 }
 
 impl Passes<'_> {
-    /// Ends a call that went well, where that is nothing but a count.
+    /// Ends a call that went well at once, where that is nothing but a count.
     #[inline]
-    fn go_well(mut self, now: Instant) -> Result<(), Self> {
-        if let Some(upstream) = self.upstream.take()
-            && let Err(pass) = upstream.go_well(now)
-        {
-            return Err(Self { upstream: Some(pass), ..self });
+    fn go_well_at_once(&mut self) -> bool {
+        if let Some(upstream) = &mut self.upstream {
+            if !upstream.goes_well_at_once() {
+                return false;
+            }
+            // It has left, and settles nothing any more.
+            self.upstream = None;
         }
-        self.tool.go_well(now).map_err(|tool| Self { tool, upstream: None })
+        self.tool.goes_well_at_once()
     }
 
     fn settle(
@@ -276,6 +277,12 @@ fn silent(slot: &Slot, reader: &Reader, output: &Output) -> Option<Silent> {
     }
 }
 
+/// Whether an output looks like none; what most begin with tells it.
+#[inline]
+fn is_silent(slot: &Slot, reader: &Reader, output: &Output) -> bool {
+    classify::may_be_silent(output) && silent(slot, reader, output).is_some()
+}
+
 /// A success that is none, as the failure it is; its words were for the model.
 fn said_as_success(kind: FailureKind, output: Output) -> Failure {
     Failure::new(kind, Provenance::Tool, output.into_text())
@@ -306,7 +313,7 @@ fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Fail
     }
     // A tool that refuses what its schema forbids rarely says all that is wrong: we can.
     if facts.kind == FailureKind::InvalidArguments
-        && let Some((problems, correction)) = arguments.diagnosis.as_deref()
+        && let Some((problems, correction)) = arguments.diagnosis()
     {
         facts.detail =
             Detail::Arguments { problems: problems.clone(), correction: correction.clone() };

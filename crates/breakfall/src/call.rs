@@ -123,6 +123,13 @@ impl From<&str> for RawArguments {
     }
 }
 
+impl Default for RawArguments {
+    /// What is left where arguments were taken: nothing.
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
 impl RawArguments {
     /// No arguments at all.
     pub fn none() -> Self {

@@ -31,15 +31,36 @@ pub struct Arguments {
     value: Value,
     /// As the model wrote them, when nothing was changed.
     text: Option<Box<str>>,
+    remarks: Option<Box<Remarks>>,
+}
+
+/// What few arguments have: boxed, so that the others are moved without room for it.
+#[derive(Debug, Default)]
+struct Remarks {
     /// What was mended on the way, for the record.
-    pub(crate) repairs: Vec<&'static str>,
+    repairs: Vec<&'static str>,
     /// What the schema forbids and the policy let pass: shown if the tool refuses the call.
-    pub(crate) diagnosis: Option<Box<(Vec<Problem>, Option<Correction>)>>,
+    diagnosis: Option<(Vec<Problem>, Option<Correction>)>,
 }
 
 impl Arguments {
     fn of(value: Value) -> Self {
-        Self { value, text: None, repairs: Vec::new(), diagnosis: None }
+        Self { value, text: None, remarks: None }
+    }
+
+    fn mended(value: Value, text: Option<Box<str>>, repairs: Vec<&'static str>) -> Self {
+        let remarks = Remarks { repairs, diagnosis: None };
+        let remarks = (!remarks.repairs.is_empty()).then(|| Box::new(remarks));
+        Self { value, text, remarks }
+    }
+
+    fn diagnosed(mut self, problems: Vec<Problem>, correction: Option<Correction>) -> Self {
+        self.remarks.get_or_insert_default().diagnosis = Some((problems, correction));
+        self
+    }
+
+    pub(crate) fn diagnosis(&self) -> Option<&(Vec<Problem>, Option<Correction>)> {
+        self.remarks.as_ref()?.diagnosis.as_ref()
     }
 
     /// The arguments as JSON.
@@ -55,31 +76,36 @@ impl Arguments {
 
     /// What was mended in them; nothing where they are as the model wrote them.
     pub fn repairs(&self) -> &[&'static str] {
-        &self.repairs
+        self.remarks.as_ref().map_or(&[], |remarks| &remarks.repairs)
     }
 
     pub(crate) fn copied(&self) -> Self {
-        Self {
-            value: self.value.clone(),
-            text: self.text.clone(),
-            repairs: Vec::new(),
-            diagnosis: None,
-        }
+        Self { value: self.value.clone(), text: self.text.clone(), remarks: None }
     }
 }
 
-/// Checks raw arguments against a tool's schema.
+/// Checks raw arguments against a tool's schema, and puts them in their place.
 #[inline]
-pub(crate) fn check(
-    raw: Measured,
+pub(crate) fn check<'a>(
+    mut raw: Measured<'_>,
+    spec: &ToolSpec,
+    schema: &Schema,
+    policy: &Policy,
+    place: &'a mut Option<Arguments>,
+) -> Result<&'a Arguments, Failure> {
+    let arguments = match raw.accepted(policy.max_argument_bytes) {
+        Some(value) => Arguments::of(value),
+        None => checked(raw, spec, schema, policy)?,
+    };
+    Ok(place.insert(arguments))
+}
+
+fn checked(
+    raw: Measured<'_>,
     spec: &ToolSpec,
     schema: &Schema,
     policy: &Policy,
 ) -> Result<Arguments, Failure> {
-    let raw = match raw.accepted(policy.max_argument_bytes) {
-        Ok(value) => return Ok(Arguments::of(value)),
-        Err(raw) => raw,
-    };
     let may_repair = match policy.repair {
         Repair::Never => false,
         Repair::Repeatable => spec.effect.may_repeat(),
@@ -88,11 +114,11 @@ pub(crate) fn check(
     let parse::Parsed { value, text, mut repairs } =
         parse::parse(raw, &spec.name, policy.max_argument_bytes, may_repair)?;
     if policy.checking == Checking::Off || schema.accepts(&value) {
-        return Ok(Arguments { value, text, repairs, diagnosis: None });
+        return Ok(Arguments::mended(value, text, repairs));
     }
     if may_repair && let Some(value) = repair::unstring(&value, schema) {
         repairs.push(repair::STRINGIFIED);
-        return Ok(Arguments { value, text: None, repairs, diagnosis: None });
+        return Ok(Arguments::mended(value, None, repairs));
     }
     let problems = problems::all(schema, &value);
     let correction = rewrite::correct(schema, &value, &problems);
@@ -102,26 +128,18 @@ pub(crate) fn check(
             Detail::Arguments { problems, correction },
         )
         .of_call(|| CallKey::of(&spec.name, &value))),
-        Checking::Warn => Ok(Arguments {
-            value,
-            text,
-            repairs,
-            diagnosis: Some(Box::new((problems, correction))),
-        }),
+        Checking::Warn => {
+            Ok(Arguments::mended(value, text, repairs).diagnosed(problems, correction))
+        }
         Checking::Diagnose => {
             // What is only written otherwise is passed on as the schema wants it.
             // The schema has nothing against it then, and whatever the tool says is about more.
             if let Some(found) = correction.as_ref().filter(|found| found.is_exact) {
                 repairs.push(repair::COERCED);
                 let value = found.arguments.clone();
-                return Ok(Arguments { value, text: None, repairs, diagnosis: None });
+                return Ok(Arguments::mended(value, None, repairs));
             }
-            Ok(Arguments {
-                value,
-                text,
-                repairs,
-                diagnosis: Some(Box::new((problems, correction))),
-            })
+            Ok(Arguments::mended(value, text, repairs).diagnosed(problems, correction))
         }
     }
 }

@@ -29,8 +29,8 @@ pub(crate) use explain::explain_as;
 pub use explain::{Explanation, explain};
 pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};
-pub(crate) use silent::silent_output;
 pub use silent::{Silent, silent};
+pub(crate) use silent::{may_be_silent, silent_output};
 pub(crate) use types::{by_type, causes, io_error_kind, short_type_name};
 pub use wait::retry_after;
 

@@ -19,7 +19,6 @@ pub use batch::Batching;
 pub use builder::GuardBuilder;
 use futures_util::future::{self, Either, lazy};
 use runs::{RunTerms, Runs};
-use serde_json::Value;
 use standing::Standing;
 use tokio::time::Instant;
 use way::{Answer, Asked, Kept, Left, Prepared, Rest};
@@ -34,7 +33,7 @@ use crate::redact::{Redactor, Terms};
 use crate::tool::{Stragglers, Watch};
 use crate::toolbox::Found;
 use crate::voice::{Plain, Voice, speak};
-use crate::{Call, Detail, Failure, Outcome, RawArguments, Reply, Report, Toolbox};
+use crate::{Arguments, Call, Detail, Failure, Outcome, RawArguments, Reply, Report, Toolbox};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -84,26 +83,30 @@ impl Guard {
 
     /// What most calls need is done at once; what is left is boxed, so that no call is moved with
     /// room for all that it may ever wait for.
-    async fn answer_until(
-        &self,
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` moves the call once more")]
+    fn answer_until<'g>(
+        &'g self,
         mut call: Call,
-        stop: impl Future<Output = ()> + Unpin + Send,
-    ) -> Reply {
-        let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
-        let found = self.find(&call.tool);
-        let watch = Watch::new(&self.stragglers);
-        let mut kept = Kept::default();
-        let answer = {
-            let asked = Asked { call: &call, found: &found, watch: &watch, began: Instant::now() };
-            match lazy(|cx| self.at_once(asked, raw, &mut kept, cx)).await {
-                Answer::Text(text) => Ok(text),
-                Answer::Reply(reply) => Err(reply),
-                Answer::Left(left) => Err(Box::pin(self.at_length(asked, *left, stop)).await),
+        stop: impl Future<Output = ()> + Unpin + Send + 'g,
+    ) -> impl Future<Output = Reply> + Send + 'g {
+        async move {
+            let mut raw = std::mem::take(&mut call.arguments);
+            let found = self.find(&call.tool);
+            let watch = Watch::new(&self.stragglers);
+            let mut kept = Kept::default();
+            let answer = {
+                let began = Instant::now();
+                let asked = Asked { call: &call, found: &found, watch: &watch, began };
+                match lazy(|cx| self.at_once(&asked, &mut raw, &mut kept, cx)).await {
+                    Answer::Text(text) => Ok(text),
+                    Answer::Reply(reply) => Err(reply),
+                    Answer::Left(left) => Err(Box::pin(self.at_length(&asked, *left, stop)).await),
+                }
+            };
+            match answer {
+                Ok(text) => Reply::plain(&mut call, text),
+                Err(reply) => reply.to(&mut call),
             }
-        };
-        match answer {
-            Ok(text) => Reply::plain(call, text),
-            Err(reply) => reply.to(call),
         }
     }
 
@@ -111,32 +114,28 @@ impl Guard {
     /// success that is a text and nothing else has none where nobody reads it.
     fn at_once<'a>(
         &'a self,
-        asked: Asked<'a>,
-        raw: RawArguments,
+        asked: &'a Asked<'a>,
+        raw: &'a mut RawArguments,
         kept: &'a mut Kept,
         cx: &mut Context<'_>,
     ) -> Answer<'a> {
-        let rules = asked.found.rules();
         let raw = tame(raw, asked.found.schema());
         let is_plain = self.is_plain && !asked.call.is_recovered && journal::is_silent();
-        let mut record = (!is_plain).then(|| self.open(asked, Some(&raw)));
-        if rules.fallback.is_some() {
-            let record = record.unwrap_or_else(|| self.open(asked, Some(&raw)));
+        if asked.found.rules().fallback.is_some() {
+            let record = self.open(asked, Some(&raw));
             return Answer::Left(Box::new(Left { record, rest: Rest::Raw(raw) }));
         }
-        let mut begun = panics::catch(|| self.begin(asked, raw, kept, record.as_mut(), cx))
-            .unwrap_or_else(|panic| Err(panics::fault(panic)));
-        if record.is_none()
-            && let Ok(tried) = begun
-        {
-            match tried.plain() {
+        let mut record = (!is_plain).then(|| self.open(asked, Some(&raw)));
+        let begun = match self.begin(asked, raw, kept, record.as_mut(), cx) {
+            Ok(begun) if record.is_none() => match begun.plain() {
                 Ok(text) => {
                     self.journal.succeeded();
                     return Answer::Text(text);
                 }
-                Err(tried) => begun = Ok(tried),
-            }
-        }
+                Err(begun) => Ok(begun),
+            },
+            begun => begun,
+        };
         match self.conclude(asked, record, begun) {
             Ok(reply) => Answer::Reply(Box::new(reply)),
             Err(left) => Answer::Left(left),
@@ -146,7 +145,7 @@ impl Guard {
     /// What is left to do, until it is to stop: work that is done by then counts.
     async fn at_length(
         &self,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         Left { mut record, rest }: Left<'_>,
         stop: impl Future<Output = ()> + Unpin,
     ) -> Box<Reply> {
@@ -168,7 +167,7 @@ impl Guard {
         }
     }
 
-    fn open<'a>(&'a self, asked: Asked<'a>, raw: Option<&Tamed>) -> OpenRecord<'a> {
+    fn open<'a>(&'a self, asked: &Asked<'a>, raw: Option<&Tamed<'_>>) -> OpenRecord<'a> {
         let mut record = self.journal.open(asked.call, asked.began, raw, &self.redactor);
         if let Found::Tool(slot) = asked.found {
             record.trail.is_found = true;
@@ -184,17 +183,18 @@ impl Guard {
         call: &Call,
         tool: &str,
         found: &'a Found,
-        raw: Tamed,
+        raw: Tamed<'_>,
+        place: &'a mut Option<Arguments>,
     ) -> Result<Prepared<'a>, Failure> {
         let raw = raw?;
         let slot = match found {
             Found::Tool(slot) => slot.callable(),
             Found::Nothing(_) => Err(self.toolbox.unknown(tool)),
         };
-        let slot = slot.map_err(|failure| failure.of_call(|| CallKey::of_raw(tool, &raw.raw)))?;
+        let slot = slot.map_err(|failure| failure.of_call(|| CallKey::of_raw(tool, raw.raw)))?;
         let policy = &slot.rules.policy;
         let is_marked = self.runs.admit(call, tool)?;
-        let arguments = check(raw, &slot.entry.spec, &slot.schema, policy)?;
+        let arguments = check(raw, &slot.entry.spec, &slot.schema, policy, place)?;
         let key = || CallKey::of(tool, arguments.value());
         let known = if is_marked { self.runs.refuse(call, &policy.repeats, key)? } else { None };
         Ok(Prepared { slot, arguments, known })
@@ -282,15 +282,15 @@ impl Guard {
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.
     pub fn refuse(&self, mut call: Call, failure: Failure) -> Reply {
-        let raw = std::mem::replace(&mut call.arguments, RawArguments::Json(Value::Null));
+        let mut raw = std::mem::take(&mut call.arguments);
         let found = self.find(&call.tool);
         let watch = Watch::new(&self.stragglers);
         let reply = {
             let asked = Asked { call: &call, found: &found, watch: &watch, began: Instant::now() };
-            let mut record = self.open(asked, Some(&tame(raw, found.schema())));
+            let mut record = self.open(&asked, Some(&tame(&mut raw, found.schema())));
             self.answer(Err(failure), &found.rules().policy, &mut record)
         };
-        reply.to(call)
+        reply.to(&mut call)
     }
 
     /// Attempts that did not stop when their time was up: how many still run, and how many came to

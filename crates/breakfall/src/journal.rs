@@ -52,12 +52,12 @@ impl Journal {
         &'a self,
         call: &'a Call,
         started: Instant,
-        raw: Option<&Tamed>,
+        raw: Option<&Tamed<'_>>,
         redactor: &'a Redactor,
     ) -> OpenRecord<'a> {
         log::starts(call);
         let arguments = raw.filter(|_| self.keeps_arguments).map(|raw| {
-            let text = match raw.as_ref().map(|measured| &measured.raw) {
+            let text = match raw.as_ref().map(|measured| &*measured.raw) {
                 Ok(RawArguments::Json(value)) => value.to_string(),
                 Ok(RawArguments::Text(text) | RawArguments::CutOff(text)) => text.clone(),
                 Err(_) => "(nested too deeply)".to_owned(),

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use function::{blocking, blocking_with, function, function_with};
 pub use input::require_input;
-pub(crate) use output::Content;
+pub(crate) use output::{Beside, Content};
 pub use output::{IntoOutput, ItemProblem, Output};
 pub use progress::{Elsewhere, Held, Progress};
 pub(crate) use progress::{Stragglers, Watch};

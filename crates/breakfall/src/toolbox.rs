@@ -119,7 +119,11 @@ impl Slot {
     }
 
     /// The tool, if it may be called now.
+    #[inline]
     pub(crate) fn callable(&self) -> Result<&Self, Failure> {
+        if self.state.load(Ordering::Relaxed) == ENABLED {
+            return Ok(self);
+        }
         match self.block() {
             None => Ok(self),
             Some(block) => Err(Failure::found(FailureKind::Unavailable, Detail::Blocked(block))),

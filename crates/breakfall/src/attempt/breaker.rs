@@ -1,6 +1,7 @@
 //! Rest after failures: a pure machine of closed, open and half-open. The clock is the caller's.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -46,20 +47,29 @@ enum Phase {
     Held,
 }
 
-/// Says that a call was let through, and when.
+/// Says that a call was let through, in which epoch, and whether as a probe: in one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
-    epoch: u64,
-    is_probe: bool,
-}
+pub(crate) struct Ticket(NonZeroU64);
 
 /// No ticket: each call is looked at.
-const NONE: u64 = u64::MAX;
+const NONE: u64 = 0;
 
 impl Ticket {
+    fn new(epoch: u64, is_probe: bool) -> Self {
+        Self(NonZeroU64::MIN.saturating_add(epoch << 1 | u64::from(is_probe)))
+    }
+
     /// The ticket that everybody has, where there is one.
-    pub(crate) fn of_all(epoch: u64) -> Option<Self> {
-        (epoch != NONE).then_some(Self { epoch, is_probe: false })
+    pub(crate) fn of_all(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
+    fn epoch(self) -> u64 {
+        (self.0.get() - 1) >> 1
+    }
+
+    fn is_probe(self) -> bool {
+        (self.0.get() - 1) & 1 == 1
     }
 }
 
@@ -150,12 +160,12 @@ impl Breaker {
             }
             Phase::Closed | Phase::Open { .. } => false,
         };
-        Ok(Ticket { epoch: self.epoch, is_probe })
+        Ok(Ticket::new(self.epoch, is_probe))
     }
 
     /// What a ticket is made of as long as the breaker is closed.
     pub(crate) fn open_to_all(&self) -> u64 {
-        if self.phase == Phase::Closed { self.epoch } else { NONE }
+        if self.phase == Phase::Closed { Ticket::new(self.epoch, false).0.get() } else { NONE }
     }
 
     /// So many calls went well since, in the stretch that is the newest.
@@ -179,12 +189,12 @@ impl Breaker {
         rules: &BreakerRules,
         now: Instant,
     ) -> Option<Turned> {
-        if ticket.epoch != self.epoch {
+        if ticket.epoch() != self.epoch {
             return None;
         }
         match &mut self.phase {
             Phase::Closed => self.count(verdict, rules, now),
-            Phase::HalfOpen { probing, successes, open_for } if ticket.is_probe => {
+            Phase::HalfOpen { probing, successes, open_for } if ticket.is_probe() => {
                 *probing = false;
                 match verdict {
                     Verdict::Neither => {}
@@ -204,7 +214,7 @@ impl Breaker {
         }
         // Every change of phase is an epoch.
         match self.phase {
-            _ if ticket.epoch == self.epoch => None,
+            _ if ticket.epoch() == self.epoch => None,
             Phase::Closed => Some(Turned::Closed),
             Phase::Open { .. } => self.trips.back().copied().map(Turned::Opened),
             Phase::HalfOpen { .. } | Phase::Held => None,

@@ -2,7 +2,6 @@
 //! budget for repeats.
 
 use std::collections::VecDeque;
-use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,7 +14,7 @@ use super::breaker::{Breaker, BreakerState, HeldBack, Ticket, Trip, Turned, Verd
 use super::budget::Budget;
 use super::clock;
 use super::policy::GateRules;
-use super::window::nanos;
+use super::tally::Tally;
 use crate::{Block, Detail, Failure, FailureKind};
 
 /// Lets calls through, or turns them away. Most calls need no lock: they come while the breaker is
@@ -29,62 +28,15 @@ pub(crate) struct Gate {
     inside: Mutex<Inside>,
 }
 
-/// What came since the lock was taken, all in the newest stretch of the windows.
-struct Tally {
-    origin: Instant,
-    /// When that stretch ends, in nanoseconds since the origin.
-    until: AtomicU64,
-    /// How many calls came, and how many went well.
-    counts: AtomicU64,
-}
-
-/// One call that came, and one that went well.
-const CAME: u64 = 1 << 32;
-const WELL: u64 = 1;
-
-/// The longest that calls are counted beside the lock: no count comes near its bounds.
-const LONGEST: Duration = Duration::from_secs(1);
-
 impl Default for Gate {
     fn default() -> Self {
-        let tally =
-            Tally { origin: Instant::now(), until: AtomicU64::new(0), counts: AtomicU64::new(0) };
         Self {
             open_to_all: AtomicU64::new(Breaker::default().open_to_all()),
             running: AtomicUsize::new(0),
-            tally,
+            tally: Tally::default(),
             inside: Mutex::default(),
         }
     }
-}
-
-impl Tally {
-    fn nanos(&self, now: Instant) -> u64 {
-        nanos(now.saturating_duration_since(self.origin))
-    }
-
-    /// Counts what is in the stretch; false where it has ended.
-    #[inline]
-    fn takes(&self, what: u64, now: Instant) -> bool {
-        let is_in = self.nanos(now) < self.until.load(Ordering::Relaxed);
-        if is_in {
-            self.counts.fetch_add(what, Ordering::Relaxed);
-        }
-        is_in
-    }
-
-    /// How many came since, and how many went well.
-    fn take(&self) -> Option<(u32, u32)> {
-        if self.counts.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        let counts = self.counts.swap(0, Ordering::Relaxed);
-        Some((low(counts >> 32), low(counts)))
-    }
-}
-
-fn low(number: u64) -> u32 {
-    u32::try_from(number & u64::from(u32::MAX)).unwrap_or(u32::MAX)
 }
 
 #[derive(Default)]
@@ -125,8 +77,20 @@ pub enum Whose {
 pub(crate) struct Pass<'g> {
     gate: &'g Gate,
     rules: &'g GateRules,
-    whose: Whose,
     ticket: Option<Ticket>,
+    way: Way,
+}
+
+/// How a call came. As wide as the rest of its pass, which is moved without looking at its parts so.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+enum Way {
+    /// Without the lock.
+    Beside,
+    /// With it.
+    Within,
+    /// It has left.
+    Gone,
 }
 
 impl Gate {
@@ -149,7 +113,7 @@ impl Gate {
         let done = act(breaker);
         if self.open_to_all.swap(breaker.open_to_all(), Ordering::Relaxed) != breaker.open_to_all()
         {
-            self.tally.until.store(0, Ordering::Relaxed);
+            self.tally.stops();
         }
         done
     }
@@ -157,9 +121,7 @@ impl Gate {
     /// From now on calls may be counted beside the lock, until the first window goes on.
     fn tallies(&self, inside: &Inside, rules: &GateRules, now: Instant) {
         let of_breaker = rules.breaker.as_ref().map(|_| inside.breaker.until().unwrap_or(now));
-        let until = [of_breaker, inside.budget.until(), now.checked_add(LONGEST)];
-        let until = until.into_iter().flatten().min().unwrap_or(now);
-        self.tally.until.store(self.tally.nanos(until), Ordering::Relaxed);
+        self.tally.begins(now, [of_breaker, inside.budget.until()]);
     }
 
     /// Gives a call a place and lets it through, where nothing stands in the way: all that most
@@ -168,26 +130,26 @@ impl Gate {
     pub(crate) fn pass<'g>(
         &'g self,
         rules: &'g GateRules,
-        whose: Whose,
-        (now, counts): (Instant, bool),
+        now: Instant,
+        counts: bool,
     ) -> Option<Pass<'g>> {
         let ticket = Ticket::of_all(self.open_to_all.load(Ordering::Relaxed));
         let is_plain = rules.concurrency.is_none()
             && (ticket.is_some() || rules.breaker.is_none())
-            && (!counts || rules.budget.is_none() || self.tally.takes(CAME, now));
+            && self.tally.comes(counts && rules.budget.is_some(), now);
         if is_plain {
             self.running.fetch_add(1, Ordering::Relaxed);
-            return Some(Pass { gate: self, rules, whose, ticket });
+            return Some(Pass { gate: self, rules, ticket, way: Way::Beside });
         }
-        self.pass_one_by_one(rules, whose, (now, counts))
+        self.pass_one_by_one(rules, now, counts)
     }
 
     #[cold]
     fn pass_one_by_one<'g>(
         &'g self,
         rules: &'g GateRules,
-        whose: Whose,
-        (now, counts): (Instant, bool),
+        now: Instant,
+        counts: bool,
     ) -> Option<Pass<'g>> {
         let mut inside = self.inside();
         if let Some(budget) = rules.budget.as_ref().filter(|_| counts) {
@@ -204,7 +166,7 @@ impl Gate {
             None => None,
         };
         self.running.fetch_add(1, Ordering::Relaxed);
-        Some(Pass { gate: self, rules, whose, ticket })
+        Some(Pass { gate: self, rules, ticket, way: Way::Within })
     }
 
     /// Gives a call a place, at once or when one is free before the deadline.
@@ -214,7 +176,7 @@ impl Gate {
         whose: Whose,
         deadline: Option<Instant>,
     ) -> Result<Pass<'g>, Failure> {
-        let pass = || Pass { gate: self, rules, whose, ticket: None };
+        let pass = || Pass { gate: self, rules, ticket: None, way: Way::Within };
         let turn = {
             let mut inside = self.inside();
             if self.has_place(rules) {
@@ -279,43 +241,55 @@ impl Gate {
 
 impl Pass<'_> {
     /// Lets the call through, or holds it back: at the last moment, when it has all its places.
-    pub(crate) fn admit(&mut self) -> Result<(), Failure> {
+    pub(crate) fn admit(&mut self, whose: Whose) -> Result<(), Failure> {
         if self.rules.breaker.is_none() {
             return Ok(());
         }
         let breaker = &mut self.gate.inside().breaker;
         let admitted = self.gate.at_breaker(breaker, |breaker| breaker.admit(Instant::now()));
-        self.ticket = Some(admitted.map_err(|HeldBack(wait)| held_back(self.whose, wait))?);
+        self.ticket = Some(admitted.map_err(|HeldBack(wait)| held_back(whose, wait))?);
         Ok(())
     }
 
     /// Says what came of the call; tells where that turns the breaker.
-    pub(crate) fn settle(self, verdict: Verdict, now: Instant) -> Option<Turned> {
-        let pass = match verdict {
-            Verdict::Good => self.go_well(now).err()?,
-            Verdict::Bad(_) | Verdict::Neither => self,
-        };
-        // Dropped it would end a second time.
-        ManuallyDrop::new(pass).end(verdict, now)
+    pub(crate) fn settle(mut self, verdict: Verdict, now: Instant) -> Option<Turned> {
+        let goes_well =
+            verdict == Verdict::Good && self.is_undisturbed() && self.gate.tally.goes_well(now);
+        if goes_well {
+            self.leaves();
+            return None;
+        }
+        self.end(verdict, now)
     }
 
-    /// Ends a call that went well without the lock, where nothing else happened.
+    /// Ends a call that went well at once, where that is nothing but a count: it counts when it
+    /// came, and no clock is read. False where more is to be done.
     #[inline]
-    pub(crate) fn go_well(self, now: Instant) -> Result<(), Self> {
-        let Self { gate, rules, ticket, .. } = &self;
-        let is_plain = rules.concurrency.is_none()
-            && *ticket == Ticket::of_all(gate.open_to_all.load(Ordering::Relaxed))
-            && gate.tally.takes(WELL, now);
-        if !is_plain {
-            return Err(self);
+    pub(crate) fn goes_well_at_once(&mut self) -> bool {
+        let is_plain = self.is_undisturbed();
+        if is_plain {
+            self.gate.tally.goes_well_at_once();
+            self.leaves();
         }
-        gate.running.fetch_sub(1, Ordering::Relaxed);
-        let _ended = ManuallyDrop::new(self);
-        Ok(())
+        is_plain
+    }
+
+    /// Whether it came without the lock, and the breaker did not turn since.
+    #[inline]
+    fn is_undisturbed(&self) -> bool {
+        let now = Ticket::of_all(self.gate.open_to_all.load(Ordering::Relaxed));
+        self.way == Way::Beside && self.ticket == now
+    }
+
+    #[inline]
+    fn leaves(&mut self) {
+        self.gate.running.fetch_sub(1, Ordering::Relaxed);
+        self.way = Way::Gone;
     }
 
     #[cold]
     fn end(&mut self, verdict: Verdict, now: Instant) -> Option<Turned> {
+        self.way = Way::Gone;
         let mut inside = self.gate.inside();
         let turned = match (self.ticket, &self.rules.breaker) {
             (Some(ticket), Some(rules)) => self.gate.at_breaker(&mut inside.breaker, |breaker| {
@@ -330,8 +304,11 @@ impl Pass<'_> {
 }
 
 impl Drop for Pass<'_> {
+    #[inline]
     fn drop(&mut self) {
-        self.end(Verdict::Neither, Instant::now());
+        if self.way != Way::Gone {
+            self.end(Verdict::Neither, Instant::now());
+        }
     }
 }
 
@@ -393,6 +370,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Event {
         Passes { takes: u64, verdict: Verdict },
+        GoesWell,
         Repeats,
     }
 
@@ -402,7 +380,8 @@ mod tests {
             prop::sample::select(vec![Verdict::Good, Verdict::Good, bad, Verdict::Neither]);
         let passes =
             (0..400_u64, verdict).prop_map(|(takes, verdict)| Event::Passes { takes, verdict });
-        (0..900_u64, prop_oneof![6 => passes, 1 => Just(Event::Repeats)])
+        let rare = prop::sample::select(vec![Event::GoesWell, Event::GoesWell, Event::Repeats]);
+        (0..900_u64, prop_oneof![4 => passes, 3 => rare])
     }
 
     proptest! {
@@ -439,8 +418,21 @@ mod tests {
                         prop_assert_eq!(may, budget.repeat(budget_rules, now));
                         prop_assert_eq!(inside.breaker.state(now), breaker.state(now));
                     }
+                    Event::GoesWell => {
+                        let pass = gate.pass(&rules, now, true);
+                        budget.call(budget_rules, now);
+                        let ticket = breaker.admit(now);
+                        prop_assert_eq!(pass.is_some(), ticket.is_ok());
+                        if let (Some(pass), Ok(ticket)) = (pass, ticket) {
+                            let turned = breaker.settle(ticket, Verdict::Good, breaker_rules, now);
+                            let mut pass = pass;
+                            if !pass.goes_well_at_once() {
+                                prop_assert_eq!(pass.settle(Verdict::Good, now), turned);
+                            }
+                        }
+                    }
                     Event::Passes { takes, verdict } => {
-                        let pass = gate.pass(&rules, Whose::Tool, (now, true));
+                        let pass = gate.pass(&rules, now, true);
                         budget.call(budget_rules, now);
                         let ticket = breaker.admit(now);
                         prop_assert_eq!(pass.is_some(), ticket.is_ok());
@@ -459,7 +451,7 @@ mod tests {
     #[test]
     fn most_calls_that_go_well_take_no_lock() {
         let (gate, rules, now) = (Gate::default(), GateRules::default(), Instant::now());
-        let passes = || gate.pass(&rules, Whose::Tool, (now, true)).unwrap();
+        let passes = || gate.pass(&rules, now, true).unwrap();
         assert_eq!(passes().settle(Verdict::Good, now), None);
         assert_eq!(passes().settle(Verdict::Good, now), None);
         // Whoever takes the lock from here on waits for ever.

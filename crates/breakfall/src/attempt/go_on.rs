@@ -14,14 +14,20 @@ use super::{Checked, Passes, Trail, admit, clock, pass};
 use crate::tool::{Place, Watch};
 use crate::{Failure, Outcome};
 
+/// What came of polling a tool once.
+pub(crate) enum Polled<'a> {
+    /// It works.
+    Works(Caught<'a>),
+    /// It answered, and may have left something behind that still works.
+    Answered(Outcome),
+}
+
 /// How far an attempt came.
 pub(crate) enum Step<'a> {
     /// It begins, in its places where it has them.
     Begins(Instant, Option<Passes<'a>>),
-    /// Its tool works.
-    Works(Passes<'a>, Caught<'a>, &'a Watch<'a>),
-    /// Its tool answered, and may have left something behind that still works.
-    Answered(Passes<'a>, Outcome, &'a Watch<'a>),
+    /// Its tool was polled.
+    Polled(Passes<'a>, Polled<'a>, &'a Watch<'a>),
     /// It failed; the next one begins then.
     Waits(Waits),
 }
@@ -48,7 +54,7 @@ pub(crate) async fn go_on(
                 timer.await;
                 let now = Instant::now();
                 last = Some(failure);
-                step = Step::Begins(now, pass(slot, (now, false)));
+                step = Step::Begins(now, pass(slot, now, false));
                 continue;
             }
             Step::Begins(_, None) => match admit(slot, terms).await {
@@ -60,11 +66,11 @@ pub(crate) async fn go_on(
                 Err(failure) => return Err(last.unwrap_or(failure)),
             },
             Step::Begins(now, Some(passes)) => (execute(checked, trail, now).await, passes, now),
-            Step::Works(passes, work, watch) => {
-                let outcome = in_time(checked.limits(trail), watch, work).await;
-                (left(outcome, watch, trail).await, passes, since)
-            }
-            Step::Answered(passes, outcome, watch) => {
+            Step::Polled(passes, polled, watch) => {
+                let outcome = match polled {
+                    Polled::Works(work) => in_time(checked.limits(trail), watch, work).await,
+                    Polled::Answered(outcome) => outcome,
+                };
                 (left(outcome, watch, trail).await, passes, since)
             }
         };

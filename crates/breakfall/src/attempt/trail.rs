@@ -108,8 +108,8 @@ impl Trail {
     /// What is known of a call that was checked.
     pub(crate) fn learns(&mut self, arguments: &Arguments, known: Option<CallKey>) {
         self.key = known.or(self.key);
-        if !arguments.repairs.is_empty() {
-            self.rare_mut().repairs.extend_from_slice(&arguments.repairs);
+        if !arguments.repairs().is_empty() {
+            self.rare_mut().repairs.extend_from_slice(arguments.repairs());
         }
     }
 

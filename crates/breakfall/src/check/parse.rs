@@ -13,52 +13,50 @@ pub const MAX_DEPTH: usize = 127;
 
 /// Raw arguments of bounded depth, or the failure that they are. A value nested without bounds
 /// overflows the stack wherever it is written, compared or dropped: it goes first.
-pub(crate) type Tamed = Result<Measured, Failure>;
+pub(crate) type Tamed<'r> = Result<Measured<'r>, Failure>;
 
-/// Raw arguments with their size.
-#[derive(Clone)]
-pub(crate) struct Measured {
-    pub(crate) raw: RawArguments,
+/// Raw arguments, where they stand, with their size.
+pub(crate) struct Measured<'r> {
+    pub(crate) raw: &'r mut RawArguments,
     bytes: usize,
-    /// Whether the schema was seen to accept them on the way.
+    /// Whether they are JSON, and the schema was seen to accept them on the way.
     is_accepted: bool,
 }
 
-impl Measured {
-    fn of_text(text: String) -> Self {
-        Self { bytes: text.len(), raw: RawArguments::Text(text), is_accepted: false }
-    }
-
-    /// The value, where there is nothing left to check.
-    pub(super) fn accepted(self, max_bytes: usize) -> Result<Value, Self> {
-        match self.raw {
-            RawArguments::Json(value) if self.is_accepted && self.bytes <= max_bytes => Ok(value),
-            _ => Err(self),
+impl Measured<'_> {
+    /// Takes the value, where there is nothing left to check.
+    #[inline]
+    pub(super) fn accepted(&mut self, max_bytes: usize) -> Option<Value> {
+        if !self.is_accepted || self.bytes > max_bytes {
+            return None;
+        }
+        match std::mem::take(self.raw) {
+            RawArguments::Json(value) => Some(value),
+            RawArguments::Text(_) | RawArguments::CutOff(_) => None,
         }
     }
 }
 
 /// Most arguments fit their tool's schema, and are measured while that is seen.
 #[inline]
-pub(crate) fn tame(raw: RawArguments, schema: Option<&Schema>) -> Tamed {
-    match raw {
-        RawArguments::Json(value) => match schema.and_then(|schema| schema.weigh(&value)) {
-            Some(bytes) => {
-                Ok(Measured { raw: RawArguments::Json(value), bytes, is_accepted: true })
-            }
-            None => measured(value),
+pub(crate) fn tame<'r>(raw: &'r mut RawArguments, schema: Option<&Schema>) -> Tamed<'r> {
+    let (bytes, is_accepted) = match raw {
+        RawArguments::Json(value) => match schema.and_then(|schema| schema.weigh(value)) {
+            Some(bytes) => (bytes, true),
+            None => (measured(value)?, false),
         },
-        RawArguments::Text(text) => Ok(Measured::of_text(text)),
-        raw @ RawArguments::CutOff(_) => Ok(Measured { raw, bytes: 0, is_accepted: false }),
-    }
+        RawArguments::Text(text) => (text.len(), false),
+        RawArguments::CutOff(_) => (0, false),
+    };
+    Ok(Measured { raw, bytes, is_accepted })
 }
 
-fn measured(value: Value) -> Tamed {
+fn measured(value: &mut Value) -> Result<usize, Failure> {
     let mut bytes = 0;
-    if measure(&value, MAX_DEPTH, &mut bytes) {
-        return Ok(Measured { raw: RawArguments::Json(value), bytes, is_accepted: false });
+    if measure(value, MAX_DEPTH, &mut bytes) {
+        return Ok(bytes);
     }
-    take_apart(value);
+    take_apart(value.take());
     Err(too_deep())
 }
 
@@ -76,7 +74,7 @@ impl Parsed {
 }
 
 pub(super) fn parse(
-    Measured { raw, bytes, .. }: Measured,
+    Measured { raw, bytes, .. }: Measured<'_>,
     tool: &str,
     max_bytes: usize,
     may_repair: bool,
@@ -86,7 +84,7 @@ pub(super) fn parse(
         _ if bytes > max_bytes => return Err(too_large(bytes, max_bytes)),
         _ => {}
     }
-    match raw {
+    match std::mem::take(raw) {
         RawArguments::Json(Value::Null) => Ok(Parsed::of(no_arguments())),
         RawArguments::Json(value) => Ok(Parsed::of(value)),
         RawArguments::Text(text) => match parse_text(&text, may_repair) {
@@ -100,7 +98,11 @@ pub(super) fn parse(
             Err(cut_off(&text).of_call(|| CallKey::of_text(tool, &text)))
         }
         // It was stopped behind them: they are whole.
-        RawArguments::CutOff(text) => parse(Measured::of_text(text), tool, max_bytes, may_repair),
+        RawArguments::CutOff(text) => {
+            let bytes = text.len();
+            let raw = &mut RawArguments::Text(text);
+            parse(Measured { raw, bytes, is_accepted: false }, tool, max_bytes, may_repair)
+        }
     }
 }
 

@@ -121,15 +121,17 @@ impl Simple {
                 None => {}
             }
             bytes += name.len() + 4;
-            match value {
-                Value::String(text) => bytes += text.len() + 2,
-                Value::Null | Value::Bool(_) | Value::Number(_) => bytes += 4,
+            bytes += match value {
+                Value::String(text) => text.len() + 2,
+                Value::Null | Value::Bool(_) | Value::Number(_) => 4,
                 Value::Array(_) | Value::Object(_) => {
-                    if !measure(value, MAX_DEPTH - 1, &mut bytes) {
+                    let mut inside = 0;
+                    if !measure(value, MAX_DEPTH - 1, &mut inside) {
                         return None;
                     }
+                    inside
                 }
-            }
+            };
         }
         (required == self.required).then_some(bytes)
     }
@@ -137,7 +139,7 @@ impl Simple {
     /// The field of a name. Both are mostly in the same order.
     fn field<'s>(&'s self, name: &str, next: &mut Iter<'s, Field>) -> Option<&'s Field> {
         match next.next() {
-            Some(field) if field.name == name => Some(field),
+            Some(field) if same(&field.name, name) => Some(field),
             _ => {
                 let place = self.fields.iter().position(|field| field.name == name)?;
                 *next = self.fields[place..].iter();
@@ -145,6 +147,17 @@ impl Simple {
             }
         }
     }
+}
+
+/// Whether two names are the same. Most are shorter than what asking for it takes.
+#[inline]
+fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if let (4..=8, Some(first), Some(last)) = (one.len(), one.first_chunk(), one.last_chunk()) {
+        let its = (other.first_chunk::<4>(), other.last_chunk::<4>());
+        return one.len() == other.len() && its == (Some(first), Some(last));
+    }
+    one == other
 }
 
 impl Accepts {
@@ -250,9 +263,11 @@ impl Accepts {
 
     #[inline]
     fn accepts(&self, value: &Value) -> bool {
-        match self {
-            Self::Either(all) => all.iter().any(|one| one.accepts_one(value)),
-            one => one.accepts_one(value),
+        match (self, value) {
+            // What most fields are.
+            (Self::Text { min: 0, max: usize::MAX }, Value::String(_)) => true,
+            (Self::Either(all), _) => all.iter().any(|one| one.accepts_one(value)),
+            (one, _) => one.accepts_one(value),
         }
     }
 
@@ -266,7 +281,7 @@ impl Accepts {
             (Self::Integer { min, max }, Value::Number(number)) => {
                 number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
             }
-            (Self::Word(word), Value::String(text)) => word == text,
+            (Self::Word(word), Value::String(text)) => same(word, text),
             (Self::Anything, _)
             | (Self::Null, Value::Null)
             | (Self::Boolean, Value::Bool(_))

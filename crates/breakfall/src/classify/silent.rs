@@ -57,11 +57,26 @@ fn trimmed(text: &str) -> &str {
     }
 }
 
+/// Whether an output may be a failure at all: what most begin with tells it.
+#[inline]
+pub(crate) fn may_be_silent(output: &Output) -> bool {
+    match &output.content {
+        Content::Text(text) => may_begin(text),
+        Content::Payload(_) | Content::Json(_) => true,
+    }
+}
+
+#[inline]
+fn may_begin(text: &str) -> bool {
+    text.as_bytes().first().is_some_and(|first| BEGINS[usize::from(*first)])
+}
+
 /// Looks whether an output is a failure; one that is JSON already is not parsed again.
 #[inline]
 pub(crate) fn silent_output(reader: &Reader, output: &Output) -> Option<Silent> {
     match &output.content {
-        Content::Text(text) | Content::Payload(_, text) => silent(reader, text),
+        Content::Text(text) => silent(reader, text),
+        Content::Payload(payload) => silent(reader, &payload.text),
         Content::Json(value) => {
             let why = in_value(value)?;
             let text = value.to_string();
@@ -178,6 +193,19 @@ const OPENINGS: &[&str] = &[
     "Unhandled exception",
 ];
 
+/// Whether a text may be a failure at all, by its first byte: a digit or a sign that opens no
+/// document begins none.
+const BEGINS: [bool; 256] = {
+    let mut begins = [true; 256];
+    let mut byte = 0x21_u8;
+    while byte < 0x7f {
+        begins[byte as usize] = byte.is_ascii_alphabetic()
+            || matches!(byte, b'{' | b'[' | b'<' | b'_' | b'.' | b'$' | b'\\');
+        byte += 1;
+    }
+    begins
+};
+
 /// Whether a byte is the first of an opening, or of a document.
 const OPENS: [bool; 256] = {
     let mut opens = [false; 256];
@@ -223,8 +251,10 @@ fn opened(text: &str) -> Option<String> {
         return Some("it opens with `Error …ing`".to_owned());
     }
     let name = first.split([':', ' ', '(']).next().unwrap_or_default();
-    let named =
-        super::names::is_type_name(name) && first[name.len()..].starts_with(": ") && name.len() > 6;
+    let named = super::names::is_type_name(name)
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && first[name.len()..].starts_with(": ")
+        && name.len() > 6;
     let xml =
         first.starts_with("<Error>") || text.starts_with("<?xml") && text.contains("<Error><Code>");
     if xml {
@@ -245,12 +275,13 @@ mod tests {
         fn what_cannot_open_as_an_error_does_is_none(
             nth in 0..OPENINGS.len(),
             cut in 0..12_usize,
-            more in "(Error|KeyError|a\\.b\\.KeyError|<Error>|<\\?xml|x)?[:( \\n]{0,2}[a-z: \\n]{0,12}",
+            more in "(Error|KeyError|[0-9$'(.]KeyError|a\\.b\\.KeyError|<Error>|<\\?xml|x)?[:( \\n]{0,2}[a-z: \\n]{0,12}",
         ) {
             let opening = &OPENINGS[nth][..cut.min(OPENINGS[nth].len())];
             for text in [format!("{opening}{more}"), more.clone(), format!("{opening}ing {more}")] {
                 let text = text.trim();
                 prop_assert!(may_open(text) || opened(text).is_none(), "{:?}", text);
+                prop_assert!(may_begin(text) || opened(text).is_none(), "{:?}", text);
             }
         }
     }

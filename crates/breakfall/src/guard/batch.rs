@@ -1,8 +1,8 @@
 //! Many calls at once: parallel up to a limit, answered in their order.
 
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 use std::vec::IntoIter;
 
 use futures_util::StreamExt;
@@ -29,6 +29,17 @@ pub enum Batching {
 
 /// Tells everybody who asks that the work is to stop.
 type Stop<'s> = Shared<BoxFuture<'s, ()>>;
+
+/// Ready when the work is to stop, which without a stop is never.
+struct Until<'s>(Option<Stop<'s>>);
+
+impl Future for Until<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().map_or(Poll::Pending, |stop| Pin::new(stop).poll(cx))
+    }
+}
 
 impl Guard {
     /// Answers a call, or stops it when `stop` is ready: then it is answered as cancelled.
@@ -87,16 +98,6 @@ impl Guard {
         let mut replies =
             Replies { in_order: Vec::with_capacity(calls.len()), early: BTreeMap::new(), tell };
         let mut running = FuturesUnordered::new();
-        let answer = |index: usize, call: Call| {
-            let stop = stop.clone();
-            async move {
-                let reply = match stop {
-                    None => self.handle(call).await,
-                    Some(stop) => Box::pin(self.answer_until(call, stop)).await,
-                };
-                (index, reply)
-            }
-        };
         // Most tools answer at once: those need no place among the running, and each takes the seat
         // of the one before it.
         let mut seat = Box::pin(OptionFuture::from(None));
@@ -107,29 +108,32 @@ impl Guard {
         while let Some(alone) = waiting.calls.as_slice().first().map(|call| self.runs_alone(call)) {
             let most = if alone { 1 } else { self.concurrency };
             while running.len() >= most && !ends {
-                ends |= replies.settle(running.next().await.flatten());
+                if let Some((index, reply)) = running.next().await {
+                    ends |= replies.settle(index, reply);
+                }
             }
             let Some(call) = waiting.calls.next() else { break };
             let stopped = || stop.clone().is_some_and(|stop| stop.now_or_never().is_some());
             if ends || stopped() {
                 ends = true;
-                replies.settle(Some((index, self.not_started(call))));
+                replies.settle(index, Some(self.not_started(call)));
                 index += 1;
                 continue;
             }
-            seat.set(Some(answer(index, call)).into());
+            seat.set(Some(self.answer_until(call, Until(stop.clone()))).into());
             let polled = std::future::poll_fn(|cx| Poll::Ready(seat.as_mut().poll(cx))).await;
             match polled {
-                Poll::Ready(done) => ends |= replies.settle(done),
-                Poll::Pending if alone => ends |= replies.settle(seat.as_mut().await),
+                Poll::Ready(reply) => ends |= replies.settle(index, reply),
+                Poll::Pending if alone => ends |= replies.settle(index, seat.as_mut().await),
                 Poll::Pending => {
-                    running.push(std::mem::replace(&mut seat, Box::pin(None.into())));
+                    let taken = std::mem::replace(&mut seat, Box::pin(None.into()));
+                    running.push(taken.map(move |reply| (index, reply)));
                 }
             }
             index += 1;
         }
-        while let Some(done) = running.next().await {
-            replies.settle(done);
+        while let Some((index, reply)) = running.next().await {
+            replies.settle(index, reply);
         }
         let Replies { mut in_order, early, .. } = replies;
         in_order.extend(early.into_values());
@@ -172,8 +176,9 @@ struct Replies<'t> {
 
 impl Replies<'_> {
     /// Puts a reply in its place; true where it stops the batch.
-    fn settle(&mut self, done: Option<(usize, Reply)>) -> bool {
-        let Some((index, reply)) = done else { return false };
+    #[inline]
+    fn settle(&mut self, index: usize, reply: Option<Reply>) -> bool {
+        let Some(reply) = reply else { return false };
         (self.tell)(&reply);
         let fatal = reply.is_fatal();
         if index == self.in_order.len() {
@@ -181,8 +186,10 @@ impl Replies<'_> {
         } else {
             self.early.insert(index, reply);
         }
-        while let Some(next) = self.early.remove(&self.in_order.len()) {
-            self.in_order.push(next);
+        if !self.early.is_empty() {
+            while let Some(next) = self.early.remove(&self.in_order.len()) {
+                self.in_order.push(next);
+            }
         }
         fatal
     }

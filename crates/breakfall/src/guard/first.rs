@@ -4,34 +4,54 @@ use std::task::Context;
 
 use super::Guard;
 use super::way::{Asked, Begun, Kept, Left, Prepared, Rest, of_call};
-use crate::attempt::{self, Checked, Repeating, Step, panics};
+use crate::attempt::{self, Checked, Polled, Repeating, Step, panics};
 use crate::check::Tamed;
 use crate::journal::OpenRecord;
 use crate::tool::Place;
 use crate::{Failure, Reply};
 
 impl Guard {
-    /// The first attempt, as far as it comes without waiting.
+    /// The first attempt, as far as it comes without waiting. A panic in our own steps is a fault.
     #[inline]
     pub(super) fn begin<'a>(
         &self,
-        asked: Asked<'a>,
-        raw: Tamed,
+        asked: &Asked<'a>,
+        raw: Tamed<'_>,
         kept: &'a mut Kept,
         record: Option<&mut OpenRecord<'_>>,
         cx: &mut Context<'_>,
     ) -> Result<Begun<'a>, Failure> {
-        let Asked { call, found, watch, began } = asked;
-        let Prepared { slot, arguments, known } = self.prepare(call, &call.tool, found, raw)?;
+        panics::catch(|| self.try_first(asked, raw, kept, record, cx))
+            .unwrap_or_else(|panic| Err(panics::fault(panic)))
+    }
+
+    #[inline]
+    fn try_first<'a>(
+        &self,
+        asked: &Asked<'a>,
+        raw: Tamed<'_>,
+        kept: &'a mut Kept,
+        record: Option<&mut OpenRecord<'_>>,
+        cx: &mut Context<'_>,
+    ) -> Result<Begun<'a>, Failure> {
+        let Asked { call, found, watch, began } = *asked;
         let Kept { arguments: place, trace } = kept;
-        let arguments = &*place.insert(arguments);
-        let tried = match attempt::pass(slot, (began, true)) {
-            Some(passes) if slot.entry.place == Place::Inline => {
+        let Prepared { slot, arguments, known } =
+            self.prepare(call, &call.tool, found, raw, place)?;
+        let tried = match attempt::pass(slot, began, true) {
+            Some(mut passes) if slot.entry.place == Place::Inline => {
                 if let Some(record) = record {
                     *trace = record.trail.begins(began, slot.entry.spec.effect);
                 }
                 let context = attempt::context(&slot.entry, call, trace.as_deref(), watch);
-                attempt::at_once(slot, arguments, context, (passes, &self.reader), cx)
+                match attempt::at_once(slot, arguments, context, (&mut passes, &self.reader), cx) {
+                    Ok(output) => {
+                        // They are given up: there is nothing to be dropped.
+                        std::mem::forget(passes);
+                        Ok(output)
+                    }
+                    Err(polled) => Err(Box::new(Step::Polled(passes, polled, watch))),
+                }
             }
             passes => Err(Box::new(Step::Begins(began, passes))),
         };
@@ -41,11 +61,11 @@ impl Guard {
     /// The reply to a call whose first attempt is over, or what is left to do.
     pub(super) fn conclude<'a>(
         &'a self,
-        asked: Asked<'a>,
+        asked: &Asked<'a>,
         record: Option<OpenRecord<'a>>,
         begun: Result<Begun<'a>, Failure>,
     ) -> Result<Reply, Box<Left<'a>>> {
-        let Asked { call, found, began, .. } = asked;
+        let Asked { call, found, began, .. } = *asked;
         let policy = &found.rules().policy;
         let was_open = record.is_some();
         let mut record = record.unwrap_or_else(|| self.open(asked, None));
@@ -63,7 +83,7 @@ impl Guard {
         let terms = self.trying(began, policy.total_timeout);
         let checked = Checked { slot, arguments, call, terms: &terms };
         let tried = match tried.map_err(|step| *step) {
-            Err(Step::Answered(passes, outcome, watch)) if !watch.has_line() => {
+            Err(Step::Polled(passes, Polled::Answered(outcome), watch)) if !watch.has_line() => {
                 panics::catch(|| checked.ended(outcome, (passes, began), &mut repeats, trail))
                     .unwrap_or_else(|panic| Ok(Err(panics::fault(panic))))
                     .map_err(Step::Waits)

@@ -14,11 +14,11 @@ use crate::{Outcome, Output};
 impl Guard {
     pub(super) async fn go_on(
         &self,
-        asked: Asked<'_>,
+        asked: &Asked<'_>,
         rest: Rest<'_>,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
-        let Asked { call, found, began, .. } = asked;
+        let Asked { call, found, began, .. } = *asked;
         match rest {
             Rest::Raw(raw) => Box::pin(self.serve_or_substitute(raw, found, record)).await,
             Rest::Begun { slot, arguments, known, step, repeats } => {
@@ -33,11 +33,11 @@ impl Guard {
     /// Serves the call; where its tool cannot, a substitute may, once.
     async fn serve_or_substitute(
         &self,
-        raw: Tamed,
+        raw: Tamed<'_>,
         found: &Found,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
-        let spare = raw.as_ref().ok().cloned();
+        let spare = raw.as_ref().ok().map(|raw| raw.raw.clone());
         let Rules { policy, fallback, .. } = found.rules();
         let tool = &*record.call.tool;
         let served = self.serve(tool, raw, found, policy.total_timeout, record).await;
@@ -50,7 +50,8 @@ impl Guard {
             (By::Tool { name, mapping }, Some(raw)) => {
                 let substitute = self.find(name);
                 record.trail.substitutes(substitute.upstream());
-                let raw = tame(mapping.apply(raw.raw), substitute.schema());
+                let mut raw = mapping.apply(raw);
+                let raw = tame(&mut raw, substitute.schema());
                 // The time that the model waits is that of the tool it called.
                 self.serve(name, raw, &substitute, policy.total_timeout, record).await
             }
@@ -65,17 +66,19 @@ impl Guard {
     async fn serve(
         &self,
         tool: &str,
-        raw: Tamed,
+        raw: Tamed<'_>,
         found: &Found,
         total_timeout: Duration,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
         let OpenRecord { call, trail, started, .. } = record;
-        let Prepared { slot, arguments, known } = self.prepare(call, tool, found, raw)?;
-        trail.learns(&arguments, known);
+        let mut place = None;
+        let Prepared { slot, arguments, known } =
+            self.prepare(call, tool, found, raw, &mut place)?;
+        trail.learns(arguments, known);
         let terms = self.trying(*started, total_timeout);
-        let checked = Checked { slot, arguments: &arguments, call, terms: &terms };
+        let checked = Checked { slot, arguments, call, terms: &terms };
         let outcome = attempt(checked, trail).await;
-        outcome.map_err(|failure| of_call(failure, known, tool, &arguments))
+        outcome.map_err(|failure| of_call(failure, known, tool, arguments))
     }
 }

@@ -40,6 +40,7 @@ impl Marks {
         &self.places[usize::try_from(place % RUNS as u64).unwrap_or_default()]
     }
 
+    #[inline]
     fn has(&self, run: Option<&str>) -> bool {
         self.all.load(Ordering::Relaxed) > 0 && self.of(run).load(Ordering::Relaxed) > 0
     }
@@ -77,10 +78,12 @@ impl Runs {
     }
 
     /// Refuses a tool that is paused in the call's run. Whether anything may have failed in it.
+    #[inline]
     pub(super) fn admit(&self, call: &Call, tool: &str) -> Result<bool, Failure> {
-        if !self.marks.has(call.run.as_deref()) {
-            return Ok(false);
-        }
+        if self.marks.has(call.run.as_deref()) { self.admit_known(call, tool) } else { Ok(false) }
+    }
+
+    fn admit_known(&self, call: &Call, tool: &str) -> Result<bool, Failure> {
         let known = self.known();
         if known.runs.get(&call.run).is_some_and(|run| run.paused.contains(tool)) {
             let detail = Detail::Blocked(Block::PausedInRun);

@@ -10,7 +10,6 @@ use crate::toolbox::{Found, Slot};
 use crate::{Arguments, Call, Failure, Output, Reply, Trace};
 
 /// A call that came, with what its name stands for and who waits for it.
-#[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) call: &'a Call,
     pub(super) found: &'a Found,
@@ -28,7 +27,7 @@ pub(super) struct Kept {
 /// A tool that may be called, and arguments that were checked.
 pub(super) struct Prepared<'a> {
     pub(super) slot: &'a Slot,
-    pub(super) arguments: Arguments,
+    pub(super) arguments: &'a Arguments,
     /// Which call it is, where the run knows one like it.
     pub(super) known: Option<CallKey>,
 }
@@ -43,6 +42,7 @@ pub(super) struct Begun<'a> {
 
 impl Begun<'_> {
     /// The text that the tool gave, where there is nothing else to it.
+    #[inline]
     pub(super) fn plain(self) -> Result<String, Self> {
         match self {
             Self { known: None, tried: Ok(output), slot, arguments } => {
@@ -70,7 +70,7 @@ pub(super) struct Left<'a> {
 
 pub(super) enum Rest<'a> {
     /// All of it: a substitute may be needed.
-    Raw(Tamed),
+    Raw(Tamed<'a>),
     /// To go on from where its first attempt came to.
     Begun {
         slot: &'a Slot,

@@ -9,7 +9,7 @@ use super::{
     FailureReport, InsteadReport, ItemReport, KEPT, OutputReport, Redactor, Report, Terms, bounded,
     clean, cut_middle, is_secret_name,
 };
-use crate::tool::Content;
+use crate::tool::{Beside, Content};
 use crate::written::json;
 use crate::{Correction, Detail, Failure, Outcome, Output, Problem, classify};
 
@@ -29,27 +29,27 @@ impl Redactor {
     /// The account of an outcome.
     pub(crate) fn report(&self, outcome: Outcome, terms: &Terms) -> Report {
         match outcome {
-            Ok(output) => Report::Output(self.output(output, terms)),
+            Ok(output) => Report::Output(Box::new(self.output(output, terms))),
             Err(failure) => Report::Failure(Arc::new(self.failure(failure, terms))),
         }
     }
 
     fn output(&self, mut output: Output, terms: &Terms) -> OutputReport {
+        let Beside { problems: failed, items, instead } = output.take_beside();
         let mut problems = Vec::new();
-        for problem in take(&mut output.problems) {
+        for problem in failed {
             let failure = self.failure(problem.failure, terms);
             problems.push(ItemReport { item: self.name(problem.item, 256), failure });
         }
-        let items = output.items;
-        let instead = output.instead.take().map(|instead| {
+        let instead = instead.map(|instead| {
             let by = instead.by.map(|name| self.name(name, NAME));
             Box::new(InsteadReport { by, of: Arc::new(self.failure(instead.of, terms)) })
         });
         let payload = match &mut output.content {
-            Content::Payload(payload, _) if terms.redacts_outputs => {
-                Some(self.payload_without_secrets(take(payload)))
+            Content::Payload(payload) if terms.redacts_outputs => {
+                Some(self.payload_without_secrets(take(&mut payload.whole)))
             }
-            Content::Payload(payload, _) => Some(self.payload(take(payload))),
+            Content::Payload(payload) => Some(self.payload(take(&mut payload.whole))),
             Content::Text(_) | Content::Json(_) => None,
         };
         let mut text = output.into_text();

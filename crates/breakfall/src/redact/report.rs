@@ -14,7 +14,7 @@ use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenan
 #[derive(Clone, Debug)]
 pub enum Report {
     /// The tool returned something, perhaps not for every item.
-    Output(OutputReport),
+    Output(Box<OutputReport>),
     /// The call did not succeed.
     Failure(Arc<FailureReport>),
 }

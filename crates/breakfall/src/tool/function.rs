@@ -153,12 +153,16 @@ where
 }
 
 /// The schema accepted these arguments; serde has the last word.
+#[inline]
 fn typed<A: DeserializeOwned>(arguments: &Arguments) -> Result<A, Failure> {
-    A::deserialize(arguments.value()).map_err(|error| {
-        let problem = Problem { remark: Some(error.to_string()), ..Problem::default() };
-        Failure::found(
-            FailureKind::InvalidArguments,
-            Detail::Arguments { problems: vec![problem], correction: None },
-        )
-    })
+    A::deserialize(arguments.value()).map_err(|error| refused(&error))
+}
+
+#[cold]
+fn refused(error: &serde_json::Error) -> Failure {
+    let problem = Problem { remark: Some(error.to_string()), ..Problem::default() };
+    Failure::found(
+        FailureKind::InvalidArguments,
+        Detail::Arguments { problems: vec![problem], correction: None },
+    )
 }

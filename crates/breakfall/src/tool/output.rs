@@ -21,10 +21,16 @@ use crate::{Failure, Outcome};
 #[derive(Debug)]
 pub struct Output {
     pub(crate) content: Content,
+    beside: Option<Box<Beside>>,
+}
+
+/// What few outputs have: boxed, so that the others are moved without room for it.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
     pub(crate) problems: Vec<ItemProblem>,
     pub(crate) items: Option<usize>,
     /// Whose place it takes, and why.
-    pub(crate) instead: Option<Box<Instead>>,
+    pub(crate) instead: Option<Instead>,
 }
 
 /// A substitute answered.
@@ -40,8 +46,14 @@ pub(crate) struct Instead {
 pub(crate) enum Content {
     Text(String),
     Json(Value),
-    /// What a door passes on to the letter, with the text in it.
-    Payload(Box<RawValue>, String),
+    Payload(Box<Payload>),
+}
+
+/// What a door passes on to the letter, with the text in it.
+#[derive(Debug)]
+pub(crate) struct Payload {
+    pub(crate) whole: Box<RawValue>,
+    pub(crate) text: String,
 }
 
 /// One item that failed beside others that did not.
@@ -53,7 +65,7 @@ pub struct ItemProblem {
 
 impl Output {
     fn of_content(content: Content) -> Self {
-        Self { content, problems: Vec::new(), items: None, instead: None }
+        Self { content, beside: None }
     }
 
     /// A text.
@@ -77,12 +89,14 @@ impl Output {
     /// What a door passes on to the letter ([`Reply::payload`](crate::Reply::payload)), with the
     /// text in it for who reads text.
     pub fn payload(payload: Box<RawValue>, text: impl Into<String>) -> Self {
-        Self::of_content(Content::Payload(payload, text.into()))
+        let payload = Payload { whole: payload, text: text.into() };
+        Self::of_content(Content::Payload(Box::new(payload)))
     }
 
     /// The same output with an item that failed.
     pub fn with_problem(mut self, item: impl Into<String>, failure: impl Into<Failure>) -> Self {
-        self.problems.push(ItemProblem { item: item.into(), failure: failure.into() });
+        let problem = ItemProblem { item: item.into(), failure: failure.into() };
+        self.beside_mut().problems.push(problem);
         self
     }
 
@@ -94,35 +108,42 @@ impl Output {
 
     /// How many items there were in all, so that the model hears "k of n".
     pub fn of(mut self, items: usize) -> Self {
-        self.items = Some(items);
+        self.beside_mut().items = Some(items);
         self
     }
 
     /// Whether something failed beside what succeeded.
     pub fn is_partial(&self) -> bool {
-        !self.problems.is_empty()
+        self.beside.as_ref().is_some_and(|beside| !beside.problems.is_empty())
     }
 
     pub(crate) fn instead(mut self, by: Option<&str>, of: Failure) -> Self {
-        self.instead = Some(Box::new(Instead { by: by.map(ToOwned::to_owned), of }));
+        self.beside_mut().instead = Some(Instead { by: by.map(ToOwned::to_owned), of });
         self
     }
 
+    fn beside_mut(&mut self) -> &mut Beside {
+        self.beside.get_or_insert_default()
+    }
+
+    /// Takes what is beside the content.
+    pub(crate) fn take_beside(&mut self) -> Beside {
+        self.beside.take().map_or_else(Beside::default, |beside| *beside)
+    }
+
     /// The text, where there is nothing else and it is no longer than that.
+    #[inline]
     pub(crate) fn plain(self, max: usize) -> Result<String, Self> {
         match self {
-            Self { content: Content::Text(text), problems, items: None, instead: None }
-                if problems.is_empty() && text.len() <= max =>
-            {
-                Ok(text)
-            }
+            Self { content: Content::Text(text), beside: None } if text.len() <= max => Ok(text),
             output => Err(output),
         }
     }
 
     pub(crate) fn into_text(self) -> String {
         match self.content {
-            Content::Text(text) | Content::Payload(_, text) => text,
+            Content::Text(text) => text,
+            Content::Payload(payload) => payload.text,
             Content::Json(value) => value.to_string(),
         }
     }

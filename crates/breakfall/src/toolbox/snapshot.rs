@@ -45,8 +45,7 @@ impl Snapshot {
 
     /// The tool of that exact name.
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Slot>> {
-        let all = || self.tools.iter().map(|(name, slot)| (name.clone(), Arc::clone(slot)));
-        self.by_name.get_or_init(|| all().collect()).get(name)
+        self.by_name.get_or_init(|| by_name(&self.tools)).get(name)
     }
 
     /// Tells that a tool was blocked, or that it is no more.
@@ -80,4 +79,11 @@ impl Snapshot {
         };
         Failure::found(FailureKind::UnknownTool, detail)
     }
+}
+
+/// With room to spare: who asks finds it where it looks first.
+fn by_name(tools: &BTreeMap<String, Arc<Slot>>) -> HashMap<String, Arc<Slot>, RandomState> {
+    let mut by_name = HashMap::with_capacity_and_hasher(2 * tools.len(), RandomState::default());
+    by_name.extend(tools.iter().map(|(name, slot)| (name.clone(), Arc::clone(slot))));
+    by_name
 }

@@ -1,5 +1,8 @@
 //! What was said to the model, with the account behind it.
 
+use std::mem::take;
+use std::sync::OnceLock;
+
 use serde_json::value::RawValue;
 
 use crate::{Call, Disposition, FailureKind, FailureReport, OutputReport, Reference, Report};
@@ -18,8 +21,12 @@ pub struct Reply {
     pub is_error: bool,
     /// How many attempts there were.
     pub attempts: u32,
-    parts: Parts,
-    report: Report,
+    /// Where they are not simply the text.
+    parts: Option<Box<Both>>,
+    /// None yet of a plain output, which few ask for.
+    report: OnceLock<Report>,
+    /// How long a plain output is.
+    bytes: usize,
 }
 
 /// Why a run stops before its work is done. A run that stalled is not one that completed.
@@ -31,14 +38,7 @@ pub enum StopReason {
     Failed(FailureKind),
 }
 
-/// Output and error, where they are not simply the text.
-#[derive(Clone, Debug)]
-enum Parts {
-    Output,
-    Error,
-    Both(Box<Both>),
-}
-
+/// Output and error.
 #[derive(Clone, Debug)]
 struct Both {
     output: Option<String>,
@@ -49,80 +49,77 @@ impl Reply {
     /// What is said of a report, with what is said beside an output or of a failure.
     pub(super) fn of(mut report: Report, error: Option<String>) -> Self {
         let (text, parts, is_error) = match (&mut report, error) {
-            (Report::Output(output), None) => {
-                (std::mem::take(&mut output.text), Parts::Output, false)
-            }
+            (Report::Output(output), None) => (take(&mut output.text), None, false),
             (Report::Output(report), Some(error)) => {
-                let output = std::mem::take(&mut report.text);
+                let output = take(&mut report.text);
                 let nothing = report.items.is_some_and(|items| items <= report.problems.len());
                 let gap = if output.is_empty() { "" } else { "\n\n" };
                 let text = format!("{output}{gap}{error}");
                 let both = Both { output: Some(output), error: Some(error) };
-                (text, Parts::Both(Box::new(both)), nothing && !report.problems.is_empty())
+                (text, Some(Box::new(both)), nothing && !report.problems.is_empty())
             }
-            (Report::Failure(_), error) => (error.unwrap_or_default(), Parts::Error, true),
+            (Report::Failure(_), error) => (error.unwrap_or_default(), None, true),
         };
         let (id, tool) = (String::new(), String::new());
-        Self { id, tool, text, is_error, attempts: 0, parts, report }
+        let report = OnceLock::from(report);
+        Self { id, tool, text, is_error, attempts: 0, parts, report, bytes: 0 }
     }
 
     /// The answer of a tool that gave a text and nothing else, at its first attempt.
     #[inline]
-    pub(crate) fn plain(call: Call, text: String) -> Self {
-        let Call { id, tool, .. } = call;
-        let report = Report::Output(OutputReport::of_bytes(text.len()));
-        Self { id, tool, text, is_error: false, attempts: 1, parts: Parts::Output, report }
+    pub(crate) fn plain(call: &mut Call, text: String) -> Self {
+        let (id, tool) = (take(&mut call.id), take(&mut call.tool));
+        let (bytes, report) = (text.len(), OnceLock::new());
+        Self { id, tool, text, is_error: false, attempts: 1, parts: None, report, bytes }
     }
 
     /// Puts output and error into a voice's own form, where it has one.
     pub(super) fn frame(&mut self, framed: Option<String>) {
         let Some(framed) = framed else { return };
         let text = std::mem::replace(&mut self.text, framed);
-        let both = match std::mem::replace(&mut self.parts, Parts::Output) {
-            Parts::Output => Box::new(Both { output: Some(text), error: None }),
-            Parts::Error => Box::new(Both { output: None, error: Some(text) }),
-            Parts::Both(both) => both,
-        };
-        self.parts = Parts::Both(both);
+        if self.parts.is_none() {
+            let failed = self.failure().is_some();
+            let (output, error) = if failed { (None, Some(text)) } else { (Some(text), None) };
+            self.parts = Some(Box::new(Both { output, error }));
+        }
     }
 
-    /// The same under the call's id.
-    pub(crate) fn to(mut self, call: Call) -> Self {
-        self.id = call.id;
-        self.tool = call.tool;
+    /// The same under the call's id, which is taken from it.
+    pub(crate) fn to(mut self, call: &mut Call) -> Self {
+        self.id = take(&mut call.id);
+        self.tool = take(&mut call.tool);
         self
     }
 
     /// Whether everything that was asked for was done.
     pub fn success(&self) -> bool {
-        match &self.report {
-            Report::Output(output) => output.problems.is_empty(),
-            Report::Failure(_) => false,
+        match self.told() {
+            None => true,
+            Some(Report::Output(output)) => output.problems.is_empty(),
+            Some(Report::Failure(_)) => false,
         }
     }
 
     /// What the tool returned; on partial success too.
     pub fn output(&self) -> Option<&str> {
         match &self.parts {
-            Parts::Output => Some(&self.text),
-            Parts::Error => None,
-            Parts::Both(both) => both.output.as_deref(),
+            Some(both) => both.output.as_deref(),
+            None => self.failure().is_none().then_some(&self.text),
         }
     }
 
     /// What went wrong, in the voice's words; on partial success too.
     pub fn error(&self) -> Option<&str> {
         match &self.parts {
-            Parts::Output => None,
-            Parts::Error => Some(&self.text),
-            Parts::Both(both) => both.error.as_deref(),
+            Some(both) => both.error.as_deref(),
+            None => self.failure().is_some().then_some(&self.text),
         }
     }
 
     /// What the tool returned for the door to pass on to the letter; of a failure, what it came in,
     /// for the door to pass on what is not words.
     pub fn payload(&self) -> Option<&RawValue> {
-        match &self.report {
+        match self.told()? {
             Report::Output(output) => output.payload.as_deref(),
             Report::Failure(failure) => failure.payload.as_deref(),
         }
@@ -130,11 +127,17 @@ impl Reply {
 
     /// The account of the call, for the developer.
     pub fn report(&self) -> &Report {
-        &self.report
+        let plain = || Report::Output(Box::new(OutputReport::of_bytes(self.bytes)));
+        self.report.get_or_init(plain)
+    }
+
+    /// The account of the call, where there is more to it than a plain output.
+    fn told(&self) -> Option<&Report> {
+        self.report.get()
     }
 
     fn failure(&self) -> Option<&FailureReport> {
-        self.report.failure()
+        self.told()?.failure()
     }
 
     /// Which way it failed.
@@ -144,7 +147,7 @@ impl Reply {
 
     /// Whether the run goes on, when the call or an item of it failed.
     pub fn disposition(&self) -> Option<Disposition> {
-        match &self.report {
+        match self.told()? {
             Report::Failure(failure) => Some(failure.disposition),
             Report::Output(output) => output.problems.iter().map(|p| p.failure.disposition).max(),
         }
@@ -160,7 +163,7 @@ impl Reply {
         if !self.is_fatal() {
             return None;
         }
-        match &self.report {
+        match self.told()? {
             Report::Failure(failure) if failure.kind == FailureKind::Repeated => {
                 Some(StopReason::Stalled)
             }
@@ -175,7 +178,7 @@ impl Reply {
 
     /// The tool that answered instead of the one that was called; empty for a fixed value.
     pub fn substitute(&self) -> Option<&str> {
-        self.report.substitute().filter(|_| !self.is_error)
+        self.told()?.substitute().filter(|_| !self.is_error)
     }
 
     /// The hash that leads from this text to the log and the record.
