@@ -78,7 +78,7 @@ pub struct Guard {
 impl Guard {
     /// Answers a call. Never an error, never a panic, always a reply under the call's id.
     pub fn handle(&self, call: Call) -> impl Future<Output = Reply> + Send {
-        self.answer_until(call, pending())
+        self.answer_until(call, pending(), None)
     }
 
     /// What most calls need is done at once; what is left is boxed, so that no call is moved with
@@ -88,6 +88,7 @@ impl Guard {
         &'g self,
         mut call: Call,
         stop: impl Future<Output = ()> + Unpin + Send + 'g,
+        turn: Option<Instant>,
     ) -> impl Future<Output = Reply> + Send + 'g {
         async move {
             let mut raw = std::mem::take(&mut call.arguments);
@@ -96,7 +97,7 @@ impl Guard {
             let mut kept = Kept::default();
             let answer = {
                 let began = Instant::now();
-                let asked = Asked { call: &call, found: &found, watch: &watch, began };
+                let asked = Asked { call: &call, found: &found, watch: &watch, began, turn };
                 match lazy(|cx| self.at_once(&asked, &mut raw, &mut kept, cx)).await {
                     Answer::Text(text) => Ok(text),
                     Answer::Reply(reply) => Err(reply),
@@ -169,6 +170,7 @@ impl Guard {
 
     fn open<'a>(&'a self, asked: &Asked<'a>, raw: Option<&Tamed<'_>>) -> OpenRecord<'a> {
         let mut record = self.journal.open(asked.call, asked.began, raw, &self.redactor);
+        record.turn = asked.turn();
         if let Found::Tool(slot) = asked.found {
             record.trail.is_found = true;
             record.trail.upstream.clone_from(&slot.entry.spec.upstream);
@@ -180,7 +182,7 @@ impl Guard {
     #[inline]
     fn prepare<'a>(
         &self,
-        call: &Call,
+        (call, since): (&Call, Instant),
         tool: &str,
         found: &'a Found,
         raw: Tamed<'_>,
@@ -196,7 +198,8 @@ impl Guard {
         let is_marked = self.runs.admit(call, tool)?;
         let arguments = check(raw, &slot.entry.spec, &slot.schema, policy, place)?;
         let key = || CallKey::of(tool, arguments.value());
-        let known = if is_marked { self.runs.refuse(call, &policy.repeats, key)? } else { None };
+        let known =
+            if is_marked { self.runs.refuse(call, &policy.repeats, since, key)? } else { None };
         Ok(Prepared { slot, arguments, known })
     }
 
@@ -209,7 +212,7 @@ impl Guard {
             rules: &policy.repeats,
             dispositions: &self.dispositions,
             tool: &call.tool,
-            began: record.started,
+            since: record.turn,
             was_dispatched: record.trail.attempts > 0,
         };
         let outcome = self.runs.settle(call, outcome, record.trail.key, run);
@@ -286,7 +289,8 @@ impl Guard {
         let found = self.find(&call.tool);
         let watch = Watch::new(&self.stragglers);
         let reply = {
-            let asked = Asked { call: &call, found: &found, watch: &watch, began: Instant::now() };
+            let began = Instant::now();
+            let asked = Asked { call: &call, found: &found, watch: &watch, began, turn: None };
             let mut record = self.open(&asked, Some(&tame(&mut raw, found.schema())));
             self.answer(Err(failure), &found.rules().policy, &mut record)
         };

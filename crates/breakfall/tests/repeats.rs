@@ -366,3 +366,17 @@ async fn calls_side_by_side_that_fail_are_no_loop() {
     }
     assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Repeated));
 }
+
+/// The calls of one batch that failed at once, one after another, were taken for a loop: the fourth of
+/// one answer of the model's was refused.
+#[tokio::test]
+async fn calls_of_one_batch_that_fail_at_once_are_no_loop() {
+    let fails = || function("t", "", |_: Value| async { Err::<(), _>(Failure::not_found("it")) });
+    let guard = Guard::builder().tool(fails()).build().unwrap();
+    for turn in 1..=4 {
+        let replies = guard.handle_all(vec![call("{}"); 6]).await;
+        let all = replies.iter().all(|reply| reply.kind() == Some(FailureKind::NotFound));
+        assert!(all, "{turn}: {:?}", replies.last());
+    }
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Repeated));
+}

@@ -293,14 +293,14 @@ proptest! {
             let expected = (times > 0 && times >= rules.refuse_at.saturating_sub(1)).then_some({
                 if refused == 0 { Refusal::Told { failed: times } } else { Refusal::Stalled { failed: times } }
             });
-            prop_assert_eq!(fast.refuse(key, &rules, now), expected);
+            prop_assert_eq!(fast.refuse(key, &rules, (now, now)), expected);
             if expected.is_some() {
                 all.push((which, Some(FailureKind::Repeated), now, None));
                 continue;
             }
             let kind = if what == 0 { FailureKind::NotFound } else { FailureKind::Permission };
             let expected = if kind_of_row == Some(kind) { times + 1 } else { 1 };
-            prop_assert_eq!(fast.failed(key, (kind, told), &rules, (now, now)), expected);
+            prop_assert_eq!(fast.failed(key, (kind, told), &rules, (now, now)), (expected, true));
             all.push((which, Some(kind), now, told.map(|told| now + told)));
         }
     }

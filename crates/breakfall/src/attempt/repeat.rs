@@ -123,49 +123,53 @@ pub(crate) enum Refusal {
 }
 
 impl Repeats {
-    /// Whether a call is not to be run any more.
+    /// Whether a call is not to be run any more. Those that the model made before it could hear of
+    /// the last one are what that one is: run, or refused with it.
     pub(crate) fn refuse(
         &mut self,
         key: CallKey,
         rules: &RepeatRules,
-        now: Instant,
+        (since, now): (Instant, Instant),
     ) -> Option<Refusal> {
         let call = self.remembered(key, rules, now)?;
-        if call.failed < rules.refuse_at.saturating_sub(1) {
+        let is_new = since >= call.last;
+        if call.failed < rules.refuse_at.saturating_sub(1) || !is_new && call.refused == 0 {
             return None;
         }
-        call.refused += 1;
-        call.last = now;
+        if is_new {
+            call.refused += 1;
+            call.last = now;
+        }
         let failed = call.failed;
         Some(if call.refused == 1 { Refusal::Told { failed } } else { Refusal::Stalled { failed } })
     }
 
-    /// A call failed, perhaps with a wait that was told: how often by now in this way. One that was
-    /// under way when another like it failed came back from nothing: they count as one.
+    /// A call failed, perhaps with a wait that was told: how often by now in this way, and whether
+    /// this one counts. One that the model made before another like it failed came back from nothing:
+    /// they count as one.
     pub(crate) fn failed(
         &mut self,
         key: CallKey,
         (kind, wait): (FailureKind, Option<Duration>),
         rules: &RepeatRules,
-        (began, now): (Instant, Instant),
-    ) -> u32 {
+        (since, now): (Instant, Instant),
+    ) -> (u32, bool) {
         let back_at = wait.and_then(|wait| now.checked_add(wait));
         if let Some(call) = self.remembered(key, rules, now) {
-            if call.kind == kind && began < call.last {
-                // Told by the other.
-            } else if call.kind == kind {
-                call.failed = call.failed.saturating_add(1);
-            } else {
+            let counts = call.kind != kind || since >= call.last;
+            if call.kind != kind {
                 (call.kind, call.failed, call.refused) = (kind, 1, 0);
+            } else if counts {
+                call.failed = call.failed.saturating_add(1);
             }
             (call.last, call.back_at) = (now, back_at);
-            return call.failed;
+            return (call.failed, counts);
         }
         if self.calls.len() == CALLS {
             self.calls.pop_front();
         }
         self.calls.push_back(Repeated { key, kind, failed: 1, refused: 0, last: now, back_at });
-        1
+        (1, true)
     }
 
     /// A tool failed: whether that is once too often.

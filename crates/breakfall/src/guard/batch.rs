@@ -10,6 +10,7 @@ use futures_util::future::{FutureExt, OptionFuture, Shared};
 use futures_util::stream::FuturesUnordered;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use super::Guard;
 use crate::tool::BoxFuture;
@@ -59,7 +60,7 @@ impl Guard {
     /// # }
     /// ```
     pub async fn handle_until(&self, call: Call, stop: impl Future<Output = ()> + Send) -> Reply {
-        self.answer_until(call, pin!(stop)).await
+        self.answer_until(call, pin!(stop), None).await
     }
 
     /// Answers every call, in the order of the calls. One failure never cancels its siblings;
@@ -98,6 +99,7 @@ impl Guard {
         let mut replies =
             Replies { in_order: Vec::with_capacity(calls.len()), early: BTreeMap::new(), tell };
         let mut running = FuturesUnordered::new();
+        let turn = Some(Instant::now());
         // Most tools answer at once: those need no place among the running, and each takes the seat
         // of the one before it.
         let mut seat = Box::pin(OptionFuture::from(None));
@@ -120,7 +122,7 @@ impl Guard {
                 index += 1;
                 continue;
             }
-            seat.set(Some(self.answer_until(call, Until(stop.clone()))).into());
+            seat.set(Some(self.answer_until(call, Until(stop.clone()), turn)).into());
             let polled = std::future::poll_fn(|cx| Poll::Ready(seat.as_mut().poll(cx))).await;
             match polled {
                 Poll::Ready(reply) => ends |= replies.settle(index, reply),

@@ -34,10 +34,10 @@ impl Guard {
         record: Option<&mut OpenRecord<'_>>,
         cx: &mut Context<'_>,
     ) -> Result<Begun<'a>, Failure> {
-        let Asked { call, found, watch, began } = *asked;
+        let Asked { call, found, watch, began, .. } = *asked;
         let Kept { arguments: place, trace } = kept;
         let Prepared { slot, arguments, known } =
-            self.prepare(call, &call.tool, found, raw, place)?;
+            self.prepare((call, asked.turn()), &call.tool, found, raw, place)?;
         let tried = match attempt::pass(slot, began, true) {
             Some(mut passes) if slot.entry.place == Place::Inline => {
                 if let Some(record) = record {

@@ -97,6 +97,7 @@ impl Runs {
         &self,
         call: &Call,
         rules: &RepeatRules,
+        since: Instant,
         key: impl FnOnce() -> CallKey,
     ) -> Result<Option<CallKey>, Failure> {
         let mut known = self.known();
@@ -104,7 +105,7 @@ impl Runs {
             return Ok(None);
         };
         let key = key();
-        match run.repeats.refuse(key, rules, Instant::now()) {
+        match run.repeats.refuse(key, rules, (since, Instant::now())) {
             Some(refusal) => Err(refused(refusal)),
             None => Ok(Some(key)),
         }
@@ -145,18 +146,20 @@ impl Runs {
         }
         let Some(key) = key else { return failure };
         let rules = terms.rules;
-        let times = (terms.began, Instant::now());
-        let times = run.repeats.failed(key, (kind, failure.wait()), rules, times);
+        let now = Instant::now();
+        let (times, counts) =
+            run.repeats.failed(key, (kind, failure.wait()), rules, (terms.since, now));
         if times >= rules.warn_at {
             failure.facts_mut().times = times;
         }
-        if is_of_the_tool(kind) && run.repeats.tool_failed(&call.tool, rules) {
+        if counts && is_of_the_tool(kind) && run.repeats.tool_failed(&call.tool, rules) {
             run.paused.insert(call.tool.clone());
         }
         // What was refused before it ran is not even looked at any more.
         if times >= rules.refuse_at
+            && counts
             && !terms.was_dispatched
-            && let Some(refusal) = run.repeats.refuse(key, rules, Instant::now())
+            && let Some(refusal) = run.repeats.refuse(key, rules, (now, now))
         {
             return refused(refusal);
         }
@@ -177,7 +180,8 @@ pub(super) struct RunTerms<'a> {
     pub(super) rules: &'a RepeatRules,
     pub(super) dispositions: &'a crate::config::Dispositions,
     pub(super) tool: &'a str,
-    pub(super) began: Instant,
+    /// When the model made the call.
+    pub(super) since: Instant,
     /// Whether the call reached its tool.
     pub(super) was_dispatched: bool,
 }

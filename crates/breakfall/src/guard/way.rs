@@ -15,6 +15,15 @@ pub(super) struct Asked<'a> {
     pub(super) found: &'a Found,
     pub(super) watch: &'a Watch<'a>,
     pub(super) began: Instant,
+    /// When the batch came to which it belongs.
+    pub(super) turn: Option<Instant>,
+}
+
+impl Asked<'_> {
+    /// When the model made it.
+    pub(super) fn turn(&self) -> Instant {
+        self.turn.unwrap_or(self.began)
+    }
 }
 
 /// What must stay where it is while a tool works with it.
