@@ -83,26 +83,29 @@ pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome 
     go_on(checked, trail, first, repeats).await
 }
 
-/// An attempt as far as it comes without waiting: what most tools give, or what is to go on.
+/// An attempt as far as it comes without waiting: what most tools give, or the step to go on from.
 #[inline]
 pub(crate) fn at_once<'a>(
     slot: &'a Slot,
     arguments: &'a Arguments,
     context: Context<'a>,
-    (passes, reader): (&mut Passes<'a>, &Reader),
+    (mut passes, reader): (Passes<'a>, &Reader),
     cx: &mut std::task::Context<'_>,
-) -> Result<Output, Polled<'a>> {
-    match begin(&slot.entry, arguments, context, cx) {
+) -> Result<Output, Box<Step<'a>>> {
+    let polled = match begin(&slot.entry, arguments, context, cx) {
         Ok(Ok(output))
             if !context.watch.has_line()
                 && !is_silent(slot, reader, &output)
                 && passes.go_well_at_once() =>
         {
-            Ok(output)
+            // They are given up: there is nothing to be dropped.
+            std::mem::forget(passes);
+            return Ok(output);
         }
-        Ok(outcome) => Err(Polled::Answered(outcome)),
-        Err(work) => Err(Polled::Works(work)),
-    }
+        Ok(outcome) => Polled::Answered(outcome),
+        Err(work) => Polled::Works(work),
+    };
+    Err(Box::new(Step::Polled(passes, polled, context.watch)))
 }
 
 impl Checked<'_> {

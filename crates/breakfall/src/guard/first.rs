@@ -21,41 +21,24 @@ impl Guard {
         record: Option<&mut OpenRecord<'_>>,
         cx: &mut Context<'_>,
     ) -> Result<Begun<'a>, Failure> {
-        panics::catch(|| self.try_first(asked, raw, kept, record, cx))
-            .unwrap_or_else(|panic| Err(panics::fault(panic)))
-    }
-
-    #[inline]
-    fn try_first<'a>(
-        &self,
-        asked: &Asked<'a>,
-        raw: Tamed<'_>,
-        kept: &'a mut Kept,
-        record: Option<&mut OpenRecord<'_>>,
-        cx: &mut Context<'_>,
-    ) -> Result<Begun<'a>, Failure> {
-        let Asked { call, found, watch, began, .. } = *asked;
-        let Kept { arguments: place, trace } = kept;
-        let Prepared { slot, arguments, known } =
-            self.prepare((call, asked.turn()), &call.tool, found, raw, place)?;
-        let tried = match attempt::pass(slot, began, true) {
-            Some(mut passes) if slot.entry.place == Place::Inline => {
-                if let Some(record) = record {
-                    *trace = record.trail.begins(began, slot.entry.spec.effect);
-                }
-                let context = attempt::context(&slot.entry, call, trace.as_deref(), watch);
-                match attempt::at_once(slot, arguments, context, (&mut passes, &self.reader), cx) {
-                    Ok(output) => {
-                        // They are given up: there is nothing to be dropped.
-                        std::mem::forget(passes);
-                        Ok(output)
+        let first = || {
+            let Asked { call, found, watch, began, .. } = *asked;
+            let Kept { arguments: place, trace } = kept;
+            let Prepared { slot, arguments, known } =
+                self.prepare((call, asked.turn()), &call.tool, found, raw, place)?;
+            let tried = match attempt::pass(slot, began, true) {
+                Some(passes) if slot.entry.place == Place::Inline => {
+                    if let Some(record) = record {
+                        *trace = record.trail.begins(began, slot.entry.spec.effect);
                     }
-                    Err(polled) => Err(Box::new(Step::Polled(passes, polled, watch))),
+                    let context = attempt::context(&slot.entry, call, trace.as_deref(), watch);
+                    attempt::at_once(slot, arguments, context, (passes, &self.reader), cx)
                 }
-            }
-            passes => Err(Box::new(Step::Begins(began, passes))),
+                passes => Err(Box::new(Step::Begins(began, passes))),
+            };
+            Ok(Begun { slot, arguments, known, tried })
         };
-        Ok(Begun { slot, arguments, known, tried })
+        panics::catch(first).unwrap_or_else(|panic| Err(panics::fault(panic)))
     }
 
     /// The reply to a call whose first attempt is over, or what is left to do.
