@@ -122,6 +122,22 @@ fn pages() -> Value {
     })
 }
 
+/// What the same search is checked against where its schema says more than types: left to the
+/// validator.
+fn strict() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "minLength": 1, "not": { "const": "*" } },
+            "limit": { "type": "integer", "exclusiveMinimum": 0 },
+            "order": { "anyOf": [{ "enum": ["newest", "oldest"] }, { "type": "null" }] },
+        },
+        "required": ["query", "limit"],
+        "minProperties": 1,
+        "additionalProperties": false,
+    })
+}
+
 #[allow(clippy::missing_panics_doc, reason = "one of them panics when it is called")]
 /// All tools: one that succeeds, those that fail, and a hundred others.
 pub fn tools() -> Vec<Entry> {
@@ -134,6 +150,7 @@ pub fn tools() -> Vec<Entry> {
         function("search", "Searches.", |asked: Search| async move {
             Ok::<_, Failure>(search(asked).await)
         }),
+        ToolSpec::new("search_strictly", "Searches.").schema(strict()).tool(Strict),
         fails("fails", 200),
         fails("fails_at_length", 4 << 10),
         function("fails_alike", "Fails.", |_: Search| async {
@@ -146,11 +163,20 @@ pub fn tools() -> Vec<Entry> {
             Ok::<_, Failure>(panics(asked).await)
         }),
     ];
-    tools.extend((0..95).map(|n| {
+    tools.extend((0..94).map(|n| {
         let spec = ToolSpec::new(format!("other_tool_{n}"), "Has pages.");
         spec.schema(pages()).effect(Effect::ReadOnly).tool(Pages)
     }));
     tools
+}
+
+/// Searches, as the function does.
+struct Strict;
+
+impl Tool for Strict {
+    fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async { Ok(Output::text(bare(arguments.value()).await?)) })
+    }
 }
 
 /// Answers at once.

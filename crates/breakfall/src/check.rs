@@ -1,6 +1,7 @@
 //! Raw arguments become checked [`Arguments`], or a failure that lists every problem at once and
 //! shows the model's own call in the accepted shape.
 
+mod accepts;
 mod fields;
 mod formats;
 mod parse;
@@ -101,11 +102,18 @@ pub(crate) fn check<'a>(
 }
 
 fn checked(
-    raw: Measured<'_>,
+    mut raw: Measured<'_>,
     spec: &ToolSpec,
     schema: &Schema,
     policy: &Policy,
 ) -> Result<Arguments, Failure> {
+    let mut is_refused = false;
+    if let Some(value) = raw.value(policy.max_argument_bytes) {
+        if policy.checking == Checking::Off || schema.validates(value) {
+            return Ok(Arguments::of(value.take()));
+        }
+        is_refused = true;
+    }
     let may_repair = match policy.repair {
         Repair::Never => false,
         Repair::Repeatable => spec.effect.may_repeat(),
@@ -113,7 +121,7 @@ fn checked(
     };
     let parse::Parsed { value, text, mut repairs } =
         parse::parse(raw, &spec.name, policy.max_argument_bytes, may_repair)?;
-    if policy.checking == Checking::Off || schema.accepts(&value) {
+    if !is_refused && (policy.checking == Checking::Off || schema.accepts(&value)) {
         return Ok(Arguments::mended(value, text, repairs));
     }
     if may_repair && let Some(value) = repair::unstring(&value, schema) {

@@ -5,8 +5,8 @@
 use serde_json::{Map, Value};
 
 use super::Schema;
+use super::accepts::{is_number_format, is_remark};
 use super::problems::{missing, superfluous};
-use super::simple::{is_number_format, is_remark};
 use super::words::{articles, bound, one_of, path_of, shown};
 use crate::Problem;
 

@@ -24,6 +24,14 @@ pub(crate) struct Measured<'r> {
 }
 
 impl Measured<'_> {
+    /// The value, where they are one, not nothing, and no larger than that.
+    pub(super) fn value(&mut self, max_bytes: usize) -> Option<&mut Value> {
+        match self.raw {
+            RawArguments::Json(value) if !value.is_null() && self.bytes <= max_bytes => Some(value),
+            _ => None,
+        }
+    }
+
     /// Takes the value, where there is nothing left to check.
     #[inline]
     pub(super) fn accepted(&mut self, max_bytes: usize) -> Option<Value> {

@@ -91,8 +91,12 @@ impl Schema {
     }
 
     pub(crate) fn accepts(&self, value: &Value) -> bool {
-        self.simple.as_ref().is_some_and(|simple| simple.accepts(value))
-            || self.validator.is_valid(value)
+        self.simple.as_ref().is_some_and(|simple| simple.accepts(value)) || self.validates(value)
+    }
+
+    /// The validator's word, where it is not simple to see.
+    pub(super) fn validates(&self, value: &Value) -> bool {
+        self.validator.is_valid(value)
     }
 
     pub(super) fn errors<'a>(
