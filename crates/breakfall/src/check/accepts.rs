@@ -21,11 +21,6 @@ pub(super) enum Accepts {
         max: i64,
     },
     Number,
-    /// A whole number within these: others are left to the validator.
-    NumberIn {
-        min: i64,
-        max: i64,
-    },
     List(Box<List>),
     /// With any content.
     Table,
@@ -227,7 +222,8 @@ impl Accepts {
             }
             "number" => match limits()? {
                 (i64::MIN, i64::MAX) => Self::Number,
-                (min, max) => Self::NumberIn { min, max },
+                // Those with a point are left to the validator.
+                (min, max) => Self::Integer { min, max },
             },
             "array" => {
                 let items = match fields.get("items") {
@@ -266,9 +262,6 @@ impl Accepts {
                 number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
             }
             (Self::Word(word), Value::String(text)) => same(word, text),
-            (Self::NumberIn { min, max }, Value::Number(number)) => {
-                number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
-            }
             (Self::List(list), Value::Array(items)) => list.accepts(items),
             (Self::Object(object), value) => object.accepts(value),
             (Self::Anything, _)
