@@ -133,12 +133,14 @@ impl Accepts {
             Value::Bool(true) => return Some(Self::Anything),
             schema => schema.as_object()?,
         };
-        let decides = |(name, _): &(&String, &Value)| DECIDING.contains(&name.as_str());
-        let Some((said, value)) = fields.iter().find(decides) else {
+        // In this order, whatever order they are written in: where another crate asks serde_json for
+        // it, a map keeps that.
+        let decides = |word: &&'static str| Some((*word, fields.get(*word)?));
+        let Some((said, value)) = DECIDING.iter().find_map(decides) else {
             return has_only(fields, &[]).then_some(Self::Anything);
         };
         let alone = |known: &[&str]| has_only(fields, known).then_some(());
-        match said.as_str() {
+        match said {
             "$ref" => {
                 alone(&["$ref"])?;
                 Self::of(source.root.pointer(value.as_str()?.strip_prefix('#')?)?, source)
