@@ -88,7 +88,7 @@ impl Guard {
         &'g self,
         mut call: Call,
         stop: impl Future<Output = ()> + Unpin + Send + 'g,
-        turn: Option<Instant>,
+        made: Option<Instant>,
     ) -> impl Future<Output = Reply> + Send + 'g {
         async move {
             let mut raw = std::mem::take(&mut call.arguments);
@@ -97,7 +97,7 @@ impl Guard {
             let mut kept = Kept::default();
             let answer = {
                 let began = Instant::now();
-                let asked = Asked { call: &call, found: &found, watch: &watch, began, turn };
+                let asked = Asked { call: &call, found: &found, watch: &watch, began, made };
                 match lazy(|cx| self.at_once(&asked, &mut raw, &mut kept, cx)).await {
                     Answer::Text(text) => Ok(text),
                     Answer::Reply(reply) => Err(reply),
@@ -170,7 +170,7 @@ impl Guard {
 
     fn open<'a>(&'a self, asked: &Asked<'a>, raw: Option<&Tamed<'_>>) -> OpenRecord<'a> {
         let mut record = self.journal.open(asked.call, asked.began, raw, &self.redactor);
-        record.turn = asked.turn();
+        record.made = asked.made();
         if let Found::Tool(slot) = asked.found {
             record.trail.is_found = true;
             record.trail.upstream.clone_from(&slot.entry.spec.upstream);
@@ -212,7 +212,7 @@ impl Guard {
             rules: &policy.repeats,
             dispositions: &self.dispositions,
             tool: &call.tool,
-            since: record.turn,
+            since: record.made,
             was_dispatched: record.trail.attempts > 0,
         };
         let outcome = self.runs.settle(call, outcome, record.trail.key, run);
@@ -290,7 +290,7 @@ impl Guard {
         let watch = Watch::new(&self.stragglers);
         let reply = {
             let began = Instant::now();
-            let asked = Asked { call: &call, found: &found, watch: &watch, began, turn: None };
+            let asked = Asked { call: &call, found: &found, watch: &watch, began, made: None };
             let mut record = self.open(&asked, Some(&tame(&mut raw, found.schema())));
             self.answer(Err(failure), &found.rules().policy, &mut record)
         };

@@ -72,7 +72,7 @@ impl Journal {
             let repairs = found.into_iter().collect();
             *trail.rare_mut() = Rare { repairs, arguments, ..Rare::default() };
         }
-        OpenRecord { journal: self, redactor, call, started, turn: started, trail, open: true }
+        OpenRecord { journal: self, redactor, call, started, made: started, trail, open: true }
     }
 
     /// Counts a success that nobody reads: without sinks it has no record.
@@ -108,7 +108,7 @@ pub(crate) struct OpenRecord<'a> {
     pub(crate) trail: Trail,
     pub(crate) started: Instant,
     /// When the model made it: with all others of its batch.
-    pub(crate) turn: Instant,
+    pub(crate) made: Instant,
     open: bool,
 }
 

@@ -1,7 +1,6 @@
 //! What a field of a simple schema may be.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
@@ -73,26 +72,26 @@ pub(super) fn is_number_format(format: &str) -> bool {
 const DEPTH: u8 = 6;
 const MOST: u32 = 1_000;
 
-/// Where schemas are read from, and how many more may be.
+/// How many schemas were looked at.
+pub(super) type Seen = Cell<u32>;
+
+/// Where schemas are read from, and how many were.
 pub(super) struct Source<'r> {
     root: &'r Value,
     depth: u8,
-    left: Rc<Cell<u32>>,
+    seen: &'r Seen,
 }
 
 impl<'r> Source<'r> {
-    pub(super) fn new(root: &'r Value) -> Self {
-        Self { root, depth: DEPTH, left: Rc::new(Cell::new(MOST)) }
+    pub(super) fn new(root: &'r Value, seen: &'r Seen) -> Self {
+        Self { root, depth: DEPTH, seen }
     }
 
     /// The same for a schema within another, if it may be looked at.
     fn within(&self) -> Option<Self> {
-        self.left.set(self.left.get().checked_sub(1)?);
-        Some(Self {
-            root: self.root,
-            depth: self.depth.checked_sub(1)?,
-            left: Rc::clone(&self.left),
-        })
+        self.seen.set(self.seen.get() + 1);
+        let depth = self.depth.checked_sub(1)?;
+        (self.seen.get() <= MOST).then_some(Self { depth, ..*self })
     }
 }
 

@@ -5,7 +5,7 @@ use std::slice::Iter;
 
 use serde_json::{Map, Value};
 
-use super::accepts::{Accepts, KNOWN, Source, has_only, same};
+use super::accepts::{Accepts, KNOWN, Seen, Source, has_only, same};
 use super::parse::{MAX_DEPTH, measure};
 
 /// Says yes where a schema surely accepts a value. No means that the validator is to be asked.
@@ -29,7 +29,7 @@ impl Simple {
         if !has_only(schema, KNOWN) || schema.get("type")? != "object" {
             return None;
         }
-        Self::of_object(schema, &Source::new(root))
+        Self::of_object(schema, &Source::new(root, &Seen::default()))
     }
 
     /// What an object must be, by what these words say of it.

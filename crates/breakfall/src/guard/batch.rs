@@ -99,7 +99,7 @@ impl Guard {
         let mut replies =
             Replies { in_order: Vec::with_capacity(calls.len()), early: BTreeMap::new(), tell };
         let mut running = FuturesUnordered::new();
-        let turn = Some(Instant::now());
+        let made = Some(Instant::now());
         // Most tools answer at once: those need no place among the running, and each takes the seat
         // of the one before it.
         let mut seat = Box::pin(OptionFuture::from(None));
@@ -122,7 +122,7 @@ impl Guard {
                 index += 1;
                 continue;
             }
-            seat.set(Some(self.answer_until(call, Until(stop.clone()), turn)).into());
+            seat.set(Some(self.answer_until(call, Until(stop.clone()), made)).into());
             let polled = std::future::poll_fn(|cx| Poll::Ready(seat.as_mut().poll(cx))).await;
             match polled {
                 Poll::Ready(reply) => ends |= replies.settle(index, reply),

@@ -25,7 +25,7 @@ impl Guard {
             let Asked { call, found, watch, began, .. } = *asked;
             let Kept { arguments: place, trace } = kept;
             let Prepared { slot, arguments, known } =
-                self.prepare((call, asked.turn()), &call.tool, found, raw, place)?;
+                self.prepare((call, asked.made()), &call.tool, found, raw, place)?;
             let tried = match attempt::pass(slot, began, true) {
                 Some(passes) if slot.entry.place == Place::Inline => {
                     if let Some(record) = record {

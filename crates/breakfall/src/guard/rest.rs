@@ -71,10 +71,10 @@ impl Guard {
         total_timeout: Duration,
         record: &mut OpenRecord<'_>,
     ) -> Outcome {
-        let OpenRecord { call, trail, started, turn, .. } = record;
+        let OpenRecord { call, trail, started, made, .. } = record;
         let mut place = None;
         let Prepared { slot, arguments, known } =
-            self.prepare((call, *turn), tool, found, raw, &mut place)?;
+            self.prepare((call, *made), tool, found, raw, &mut place)?;
         trail.learns(arguments, known);
         let terms = self.trying(*started, total_timeout);
         let checked = Checked { slot, arguments, call, terms: &terms };

@@ -16,13 +16,13 @@ pub(super) struct Asked<'a> {
     pub(super) watch: &'a Watch<'a>,
     pub(super) began: Instant,
     /// When the batch came to which it belongs.
-    pub(super) turn: Option<Instant>,
+    pub(super) made: Option<Instant>,
 }
 
 impl Asked<'_> {
     /// When the model made it.
-    pub(super) fn turn(&self) -> Instant {
-        self.turn.unwrap_or(self.began)
+    pub(super) fn made(&self) -> Instant {
+        self.made.unwrap_or(self.began)
     }
 }
 
