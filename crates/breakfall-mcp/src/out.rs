@@ -134,11 +134,12 @@ impl Line {
         if going.is_full() {
             return Sent::Full;
         }
+        let sent = going.put(line);
         // Who is gone by now is missed by whoever reads from him.
-        if going.put(line).is_pending() || going.output.is_none() {
+        if going.output.is_none() || !going.waiting.is_empty() || going.is_flushing {
             self.work.notify_one();
         }
-        Sent::Yes
+        sent
     }
 }
 
@@ -153,23 +154,28 @@ impl Going {
         self.at = 0;
     }
 
-    /// Writes a line at once where nothing waits before it; pending where some of it waits now.
-    fn put(&mut self, line: &[u8]) -> Poll<()> {
+    /// Writes a line at once where nothing waits before it; the rest of it waits.
+    fn put(&mut self, line: &[u8]) -> Sent {
         let cx = &mut Context::from_waker(Waker::noop());
         let mut line = line;
         if self.waiting.is_empty() && !self.is_flushing {
             if let Poll::Ready(written) = self.write_some(cx, line) {
                 line = &line[written..];
             }
+            if self.output.is_none() {
+                // None of it was taken: it cannot have taken effect.
+                return Sent::Closed;
+            }
             if line.is_empty() {
-                return self.flush(cx);
+                let _ = self.flush(cx);
+                return Sent::Yes;
             }
         }
         if self.at > KEPT {
             self.waiting.drain(..std::mem::take(&mut self.at));
         }
         self.waiting.extend_from_slice(line);
-        Poll::Pending
+        Sent::Yes
     }
 
     /// Writes what waits.
@@ -306,7 +312,7 @@ mod tests {
         let (read, output) = duplex(16);
         let (out, writing) = Written::to(output);
         drop(read);
-        out.send("lost".to_owned()).await;
+        assert!(!out.send("lost".to_owned()).await);
         assert!(!out.send("lost too".to_owned()).await);
         let (_read, output) = duplex(16);
         let (out, second) = Written::to(output);
