@@ -22,30 +22,41 @@ from run import CLIENTS, HERE, Driver, Snapshots, calls, report, striker, variab
 from servers import TOOLS, sandbox, servers, site
 from wire import command_line
 
-# How the client reaches the guard, and the guard the server.
-ROUTES = {"front": ("http", "stdio"), "both": ("http", "http"), "upstream": ("stdio", "http")}
+# How the client reaches the guard, and the guard the server; `sse` is the way of the first revision.
+ROUTES = {
+    "front": ("http", "stdio"),
+    "both": ("http", "http"),
+    "upstream": ("stdio", "http"),
+    "mailbox": ("stdio", "sse"),
+}
 
 # The git server itself only speaks over lines; what it is made of speaks over HTTP, too.
 GIT = """
 import sys
 from pathlib import Path
 from mcp_server_git.server import create_server
-create_server(Path(sys.argv[1])).run("streamable-http", port=int(sys.argv[2]))
+create_server(Path(sys.argv[1])).run(sys.argv[3], port=int(sys.argv[2]))
 """
+
+# What the ways are called by the servers that can be reached over HTTP, and where they listen.
+WAYS = {"http": ("streamableHttp", "streamable-http", "/mcp"), "sse": ("sse", "sse", "/sse")}
 
 # Servers that can be reached over HTTP, and how they are started so.
 OVER_HTTP = {
-    "everything": lambda server, port: ["env", f"PORT={port}", server.program, "streamableHttp"],
-    "git": lambda server, port: [f"{TOOLS}/venv/bin/python", "-c", GIT, server.options[1], str(port)],
+    "everything": lambda server, way, port: ["env", f"PORT={port}", server.program, WAYS[way][0]],
+    "git": lambda server, way, port: [
+        *(f"{TOOLS}/venv/bin/python", "-c", GIT),
+        *(server.options[1], str(port), WAYS[way][1]),
+    ],
 }
 
 
 class Kept:
     """A server at an address that somebody starts again whenever it ends."""
 
-    def __init__(self, server, folder):
+    def __init__(self, server, way, folder):
         self.port = free_port()
-        self.command = OVER_HTTP[server.name](server, self.port)
+        self.command = OVER_HTTP[server.name](server, way, self.port)
         self.said = open(folder / "server.txt", "w")
         self.is_over = False
         self.start()
@@ -97,10 +108,10 @@ def session(options, route, client, name, number):
             return []
         with ExitStack() as stack:
             command, kept = ["--", *server.command], None
-            if back == "http":
-                kept = stack.enter_context(Kept(server, folder))
+            if back in WAYS:
+                kept = stack.enter_context(Kept(server, back, folder))
                 config = folder / "breakfall.toml"
-                url = f"http://127.0.0.1:{kept.port}/mcp"
+                url = f"http://127.0.0.1:{kept.port}{WAYS[back][2]}"
                 config.write_text(f"[upstreams.{name}]\nurl = \"{url}\"\ntrusted = true\n")
                 command = ["--config", str(config)]
             if front == "stdio":

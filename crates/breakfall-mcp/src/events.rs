@@ -18,6 +18,8 @@ pub(crate) struct Event {
     pub(crate) retry: Option<Duration>,
     /// Longer than any may be; only how it begins was kept.
     pub(crate) is_too_long: bool,
+    /// It tells where messages go.
+    pub(crate) is_endpoint: bool,
 }
 
 /// Takes bytes as they come.
@@ -75,6 +77,7 @@ impl Decoder {
                 }
                 self.has_data = true;
             }
+            "event" => self.event.is_endpoint = value == "endpoint",
             "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
             "retry" => self.event.retry = value.parse().ok().map(Duration::from_millis),
             _ => {}
@@ -107,7 +110,7 @@ mod tests {
 
     fn of(data: &str, id: Option<&str>, retry: Option<u64>) -> Event {
         let (data, id) = (data.to_owned(), id.map(str::to_owned));
-        Event { data, id, retry: retry.map(Duration::from_millis), is_too_long: false }
+        Event { data, id, retry: retry.map(Duration::from_millis), ..Event::default() }
     }
 
     #[test]

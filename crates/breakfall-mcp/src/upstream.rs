@@ -6,6 +6,7 @@ mod connection;
 mod heard;
 mod http;
 mod keep;
+mod mailbox;
 mod progress;
 mod streams;
 mod subscription;

@@ -28,7 +28,17 @@ pub(super) struct To {
 
 impl To {
     pub(super) fn request(&self, method: Method) -> RequestBuilder {
-        self.client.request(method, self.url.clone())
+        self.request_at(method, &self.url)
+    }
+
+    pub(super) fn request_at(&self, method: Method, url: &Url) -> RequestBuilder {
+        self.client.request(method, url.clone())
+    }
+
+    /// Another place of the same server's.
+    pub(super) fn beside(&self, place: &str) -> Option<Url> {
+        let url = self.url.join(place).ok()?;
+        (url.origin() == self.url.origin()).then_some(url)
     }
 
     /// What came, without what the server was shown.
@@ -101,5 +111,18 @@ mod tests {
         assert!(unusable.starts_with("its address is unusable"), "{unusable}");
         let unusable = client(&address("http://localhost", "X")).err().unwrap();
         assert_eq!(unusable, "its header `X` is unusable");
+    }
+
+    #[test]
+    fn what_is_beside_an_address_is_at_the_same_server() {
+        let url = "http://localhost:8000/a/sse".to_owned();
+        let to = client(&Address { url, headers: [].into() }).unwrap();
+        let beside = |place: &str| to.beside(place).map(|url| url.to_string());
+        for place in ["/messages/?id=7", "http://localhost:8000/messages/?id=7"] {
+            assert_eq!(beside(place).unwrap(), "http://localhost:8000/messages/?id=7");
+        }
+        for elsewhere in ["http://localhost:8001/messages", "//other/messages", "https://localhost:8000/"] {
+            assert_eq!(beside(elsewhere), None);
+        }
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::value::RawValue;
+use tokio::sync::SetOnce;
 use tokio::task::AbortHandle;
 
 use super::address::{To, told};
@@ -36,6 +37,8 @@ pub(super) struct Http {
     is_modern: AtomicBool,
     pub(super) session: OnceLock<HeaderValue>,
     version: OnceLock<HeaderValue>,
+    /// Where messages go to a server that answers on one stream.
+    pub(super) mailbox: SetOnce<Url>,
 }
 
 impl Http {
@@ -45,6 +48,7 @@ impl Http {
             is_modern: AtomicBool::new(false),
             session: OnceLock::new(),
             version: OnceLock::new(),
+            mailbox: SetOnce::new(),
         }
     }
 
@@ -95,9 +99,11 @@ impl Http {
     }
 
     fn post(&self, line: String) -> RequestBuilder {
-        let request = self
-            .to
-            .request(Method::POST)
+        let request = match self.mailbox.get() {
+            Some(mailbox) => self.to.request_at(Method::POST, mailbox),
+            None => self.to.request(Method::POST),
+        };
+        let request = request
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json, text/event-stream");
         self.with_session(request).body(line)
@@ -161,6 +167,11 @@ impl Http {
         {
             let _ = self.session.set(session.clone());
         }
+        if self.mailbox.initialized() {
+            // The answer comes on the stream.
+            let _ = body(response, REFUSAL).await;
+            return None;
+        }
         if is_events(&response) {
             if let Some(stream) = connection.stream(asked) {
                 stream.is_spoken_of_in_a_stream();
@@ -215,8 +226,8 @@ impl Http {
 
     /// Why the session must begin anew, where a refusal tells that the server does not know it.
     pub(super) fn forgotten(&self, status: StatusCode, words: &str) -> Option<String> {
-        let is_known = self.session.get().is_none() || !is_stale(status, words);
-        (!is_known).then(|| "its server has forgotten the session".to_owned())
+        let has_session = self.session.get().is_some() || self.mailbox.initialized();
+        (has_session && is_stale(status, words)).then(|| "its server has forgotten the session".to_owned())
     }
 
     /// Nobody waits for a request any more.

@@ -14,7 +14,7 @@ use super::address::client;
 use super::connection::Wire;
 use super::heard::read;
 use super::http::Http;
-use super::{Connection, Event, Hello, Link, Lost, Upstream, locked};
+use super::{Connection, Event, Hello, Link, Lost, Upstream, locked, mailbox};
 use crate::child::{Child, spawn};
 use crate::era::Era;
 use crate::fields::{Fields, raw};
@@ -326,8 +326,18 @@ async fn greet(
         Era::Legacy => ("initialize", hello.said.clone(), GREETING),
         Era::Modern => ("server/discover", meta(), PROBING),
     };
-    let greeting = connection.request(upstream, (method, Some(&params)), None);
-    let answer = match (tokio::time::timeout(patience, greeting).await, hello.era) {
+    let greeting = || {
+        let asked = connection.request(upstream, (method, Some(&params)), None);
+        tokio::time::timeout(patience, asked)
+    };
+    let mut greeted = greeting().await;
+    if let (Ok(Err(lost)), Era::Legacy) = (&greeted, hello.era)
+        && mailbox::may_have_one(lost)
+        && mailbox::open(upstream, connection).await
+    {
+        greeted = greeting().await;
+    }
+    let answer = match (greeted, hello.era) {
         (Ok(Ok(Answer::Result(result))), _) => result,
         (Ok(Ok(Answer::Error(error))), Era::Modern) => return Err(Cold::Foreign(error)),
         (Ok(Ok(Answer::Error(error))), Era::Legacy) => {

@@ -34,7 +34,7 @@ const LONGEST_ID: usize = 1024;
 
 /// Where a stream can be taken up again.
 #[derive(Default)]
-struct Place {
+pub(super) struct Place {
     last: Option<String>,
     retry: Option<Duration>,
 }
@@ -80,7 +80,7 @@ impl Http {
     }
 
     /// Takes the events of one connection; true where it broke rather than ended.
-    async fn read(
+    pub(super) async fn read(
         &self,
         upstream: &Arc<Upstream>,
         connection: &Arc<Connection>,
@@ -100,6 +100,10 @@ impl Http {
                 place.last = id.or(place.last.take());
                 place.retry = event.retry.or(place.retry);
                 if event.data.is_empty() {
+                    continue;
+                }
+                if event.is_endpoint {
+                    self.tells_mailbox(&event.data);
                     continue;
                 }
                 if event.is_too_long {
@@ -147,6 +151,10 @@ impl Http {
 
     /// Hears what the server says by itself, as long as it does.
     pub(super) async fn listen(&self, upstream: &Arc<Upstream>, connection: &Arc<Connection>) {
+        if self.mailbox.initialized() {
+            // It is heard already.
+            return;
+        }
         let mut place = Place::default();
         let mut failures = 0;
         while failures < RESUMED {

@@ -3,6 +3,7 @@
 
 mod door;
 mod guarded;
+mod mailbox;
 mod remote;
 mod restarts;
 mod secrets;

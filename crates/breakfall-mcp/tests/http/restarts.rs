@@ -9,7 +9,7 @@ use crate::guarded::{Guarded, NEWEST, OLD, Remote, said};
 
 #[tokio::test]
 async fn a_forgotten_session_is_made_anew_once_and_nothing_is_done_twice() {
-    for modes in ["", "forgetful"] {
+    for modes in ["", "forgetful", "mailbox"] {
         let remote = Remote::start(modes).await;
         let guarded = Guarded::new(vec![remote.server()]).await;
         let client = guarded.client(NEWEST).await;
@@ -44,7 +44,7 @@ async fn a_request_that_works_outlives_the_session_of_its_neighbour() {
 
 #[tokio::test]
 async fn a_server_that_dies_in_a_call_is_told_of_at_once_and_its_next_life_is_not_noticed() {
-    for modes in ["forgetful", "listening", "unsaid"] {
+    for modes in ["forgetful", "listening", "unsaid", "mailbox"] {
         let mut remote = Remote::start(modes).await;
         let guarded = Guarded::new(vec![remote.server()]).await;
         let client = guarded.client(OLD).await;

@@ -8,10 +8,12 @@ A mode, separated by commas: `forgetful` says 400 to who it does not know, as re
 stream for what belongs to no request, `dropping` one that it drops at once; `slash` moves everybody
 to `/mcp/`, `found` does in the way that makes a GET of a POST; `away=PORT` to another place;
 `elsewhere` is not at this address; `chatty` answers what wants no answer with a stream;
-`unsaid` has no sessions; `modern` wants none; `locked` refuses who does not show a token, and says what it saw."""
+`unsaid` has no sessions; `modern` wants none;
+`mailbox=PLACE` answers on one stream, as the first revision had it, and tells there where it is; `locked` refuses who does not show a token, and says what it saw."""
 
 import json
 import os
+import queue
 import socket
 import struct
 import sys
@@ -43,7 +45,7 @@ def tool(name, **annotations):
     return {"name": name, "inputSchema": {"type": "object"}, "annotations": annotations}
 
 
-ONCE = ["once", "refuse", "cut", "events", "forget", "ask", "hang", "big", "pretty", "leave", "die"]
+ONCE = ["once", "refuse", "cut", "events", "forget", "ask", "hang", "big", "pretty", "leave", "die", "drop"]
 READS = ["echo", "slow", "refuse_to_read"]
 TOOLS = [tool(name, readOnlyHint=True) for name in READS]
 TOOLS += [tool(name) for name in ONCE]
@@ -55,7 +57,12 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    # What is said on the stream of who asked, where all of it is.
+    said = None
+
     def plain(self, status, body, kind="application/json", **headers):
+        if self.said:
+            return body and self.chunk(f"event: message\ndata: {body}\n\n")
         body = body if isinstance(body, bytes) else body.encode()
         self.send_response(status)
         self.send_header("content-type", kind)
@@ -73,12 +80,16 @@ class Handler(BaseHTTPRequestHandler):
         self.plain(status, json.dumps({"jsonrpc": "2.0", "id": id, "error": error}))
 
     def stream(self):
+        if self.said:
+            return
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
 
     def chunk(self, words):
+        if self.said:
+            return self.said.put(words)
         body = words.encode()
         self.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
         self.wfile.flush()
@@ -88,6 +99,8 @@ class Handler(BaseHTTPRequestHandler):
         self.chunk(f"{at}event: message\ndata: {json.dumps({'jsonrpc': '2.0', **message})}\n\n")
 
     def ends(self):
+        if self.said:
+            return
         self.wfile.write(b"0\r\n\r\n")
         self.wfile.flush()
 
@@ -110,8 +123,31 @@ class Handler(BaseHTTPRequestHandler):
             return True
         return False
 
+    def mailbox(self):
+        """A stream on which everything is answered."""
+        session = str(uuid.uuid4())
+        SESSIONS[session] = {"said": queue.Queue()}
+        self.stream()
+        self.chunk(f"event: endpoint\ndata: {MODES['mailbox'] or '/messages'}?session_id={session}\n\n")
+        while words := SESSIONS[session]["said"].get():
+            self.chunk(words)
+        self.ends()
+
+    def posted(self):
+        """Whether a message came to a mailbox that is there."""
+        session = SESSIONS.get(self.path.partition("?session_id=")[2])
+        if not self.path.startswith("/messages"):
+            count("not there")
+            self.plain(405, "Method Not Allowed", "text/plain")
+        elif not session:
+            self.plain(404, "Could not find session", "text/plain")
+        else:
+            self.plain(202, "Accepted", "text/plain")
+            self.said = session["said"]
+        return bool(self.said)
+
     def known(self):
-        if "unsaid" in MODES or "modern" in MODES or self.headers.get("mcp-session-id") in SESSIONS:
+        if self.said or "unsaid" in MODES or "modern" in MODES or self.headers.get("mcp-session-id") in SESSIONS:
             return True
         if "forgetful" in MODES:
             self.error(400, -32000, "Bad Request: No valid session ID provided")
@@ -121,6 +157,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
+        self.said = None
+        if "mailbox" in MODES and not self.posted():
+            return
         for name in self.headers:
             if name.lower().startswith(("authorization", "x-")):
                 count(f"header {name.lower()}")
@@ -177,12 +216,15 @@ class Handler(BaseHTTPRequestHandler):
             "serverInfo": {"name": "remote", "version": "1"},
         }
         session = str(uuid.uuid4())
-        SESSIONS[session] = {}
+        if not self.said:
+            SESSIONS[session] = {}
         body = json.dumps({"jsonrpc": "2.0", "id": id, "result": result})
         self.plain(200, body, **({} if "unsaid" in MODES else {"mcp_session_id": session}))
 
     def do_GET(self):
         count("get")
+        if "mailbox" in MODES:
+            return self.mailbox()
         if self.away() or not self.known():
             return
         last = self.headers.get("last-event-id")
@@ -295,6 +337,10 @@ class Handler(BaseHTTPRequestHandler):
     def call_pretty(self, id, *_):
         body = json.dumps({"jsonrpc": "2.0", "id": id, "result": text("pretty")}, indent=2)
         self.plain(200, body.replace("\n", "\r\n"), "Application/JSON; charset=utf-8")
+
+    def call_drop(self, *_):
+        """Ends the stream on which it would have to answer."""
+        self.said.put("")
 
     def call_leave(self, id, *_):
         """Answers and closes without a word."""
