@@ -208,10 +208,14 @@ impl Session {
                 _ => self.forwarded(origin, method, params).await,
             }
         });
-        tokio::select! {
-            answered = answering => Some(answered),
-            Ok(()) = stopped => None,
-        }
+        let answered = tokio::select! {
+            answered = answering => answered,
+            Ok(()) = stopped => return None,
+        };
+        Some(match answered {
+            Answer::Error(error) => Answer::Error(self.guard.clean_payload(error)),
+            result @ Answer::Result(_) => result,
+        })
     }
 
     /// A tool is called.
@@ -368,7 +372,11 @@ impl Session {
         locked(&self.remarks).insert(key.to_owned(), remarks.collect());
         if !refused.is_empty() {
             for (tool, error) in &refused {
-                tracing::warn!(upstream = key, tool, %error, "Tool taken without its schema");
+                if matches!(error, breakfall::Error::Schema { .. }) {
+                    tracing::warn!(upstream = key, tool, %error, "Tool taken without its schema");
+                } else {
+                    tracing::warn!(upstream = key, tool, %error, "Tool left out");
+                }
             }
             let is_refused = |name: &str| refused.iter().any(|(refused, _)| refused == name);
             let mended = entries.iter().map(|entry| {

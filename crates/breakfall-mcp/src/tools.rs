@@ -144,10 +144,12 @@ impl Tool for Relay {
 
 /// The result of a call, where it can be looked into.
 #[derive(Deserialize)]
-struct Looked<B> {
+struct Looked<'a, B> {
     #[serde(default, rename = "isError")]
     is_error: Option<bool>,
     content: Option<Vec<B>>,
+    #[serde(default, borrow, rename = "structuredContent")]
+    structured: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -258,7 +260,8 @@ pub(crate) fn parameters(tools: &[Box<RawValue>]) -> HashMap<String, Arc<[Parame
 /// Whether a result says that it is an error, and its words.
 fn looked(result: &str) -> (bool, String) {
     if let Ok(looked) = serde_json::from_str::<Looked<Block<'_>>>(result) {
-        return (looked.is_error == Some(true), text_of(looked.content.unwrap_or_default()));
+        let text = text_of(looked.content.unwrap_or_default());
+        return said(looked.is_error, text, looked.structured);
     }
     // A block that is not as it should be does not take the others with it.
     let Ok(looked) = serde_json::from_str::<Looked<&RawValue>>(result) else {
@@ -266,7 +269,15 @@ fn looked(result: &str) -> (bool, String) {
     };
     let blocks = looked.content.iter().flatten();
     let blocks = blocks.filter_map(|block| serde_json::from_str(block.get()).ok()).collect();
-    (looked.is_error == Some(true), text_of(blocks))
+    said(looked.is_error, text_of(blocks), looked.structured)
+}
+
+/// An error that says nothing in words says it in its structured part.
+fn said(is_error: Option<bool>, text: String, structured: Option<&RawValue>) -> (bool, String) {
+    match (is_error == Some(true), structured) {
+        (true, Some(structured)) if text.trim().is_empty() => (true, structured.get().to_owned()),
+        (is_error, _) => (is_error, text),
+    }
 }
 
 fn text_of(blocks: Vec<Block<'_>>) -> String {
@@ -320,6 +331,9 @@ fn result(reply: &Reply, era: Era) -> Box<RawValue> {
                 fields.set("_meta", meta);
             }
             fields.set("content", raw(&content));
+            if let Some(structured) = came.take("structuredContent") {
+                fields.set("structuredContent", structured);
+            }
             fields.set("isError", raw(&reply.is_error));
             era.result(fields)
         }

@@ -168,6 +168,37 @@ async fn every_shape_of_failure_is_a_result_that_the_model_can_act_on() {
 }
 
 #[tokio::test]
+async fn a_tool_that_a_client_sees_can_be_called_whatever_its_name_is() {
+    let mut client = Client::new(Policy::default()).await;
+    let listed = client.ask("tools/list", json!({})).await;
+    assert!(listed.to_string().contains("with space"), "{listed}");
+    assert_eq!(client.call("with space", json!({})).await, ("spaced".to_owned(), false));
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn an_error_without_words_says_what_its_structured_part_does() {
+    let mut client = Client::new(Policy::default()).await;
+    let answer = client.ask("tools/call", json!({ "name": "rows", "arguments": {} })).await;
+    let result = &answer["result"];
+    assert_eq!(result["structuredContent"]["errors"][0]["row"], 5, "{answer}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("the name is too long"), "{text}");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn secrets_go_out_of_every_error_and_the_rest_of_it_stays() {
+    let mut client = Client::new(Policy::default()).await;
+    let answer = client.ask("resources/read", json!({ "uri": "a://b" })).await;
+    assert_eq!(answer["error"]["code"], -32002);
+    assert_eq!(answer["error"]["data"]["uri"], "a://b");
+    let text = answer["error"]["message"].as_str().unwrap();
+    assert!(text.starts_with("could not reach postgres://u:[redacted:"), "{text}");
+    client.leave().await;
+}
+
+#[tokio::test]
 async fn a_dead_server_is_started_anew_and_only_what_may_be_repeated_is() {
     let mut client = Client::new(Policy::default()).await;
     let (text, is_error) = client.call("read_then_die", json!({})).await;

@@ -144,7 +144,7 @@ impl Checked<'_> {
             }
             Err(failure) => failure,
         };
-        classify::classify(&mut failure, terms.reader);
+        classify::classify(&mut failure, terms.reader, &slot.entry.spec.name);
         let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
         let verdicts = (of_tool(&failure), of_upstream(&failure));
         passes.settle(&slot.entry.spec, verdicts, ended, trail);

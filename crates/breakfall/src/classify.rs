@@ -23,6 +23,7 @@ mod spelling;
 mod types;
 mod wait;
 mod words;
+mod wrapper;
 
 pub(crate) use codes::http_status;
 pub(crate) use explain::explain_as;
@@ -38,15 +39,15 @@ use std::time::Duration;
 
 use crate::{Failure, FailureKind, MayPass, Provenance, Raised};
 
-/// Decides the kind of a failure that nobody declared. What a tool declared stands.
-pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
+/// Decides the kind of a failure of a tool's that nobody declared. What a tool declared stands.
+pub(crate) fn classify(failure: &mut Failure, reader: &Reader, tool: &str) {
     let facts = failure.facts();
     let is_open = facts.is_unread || facts.provenance == Provenance::Unknown;
     if facts.kind != FailureKind::Execution || !is_open {
         return;
     }
     let evidence = Evidence {
-        text: &facts.message,
+        text: wrapper::inside(&facts.message, Some(tool)),
         type_name: facts.type_name.as_deref(),
         http_status: facts.status,
         json_rpc_code: facts.json_rpc_code,
@@ -64,7 +65,8 @@ pub(crate) fn classify(failure: &mut Failure, reader: &Reader) {
     facts.wait = facts.wait.or(told.wait);
     facts.may_pass = Some(told.may_pass);
     if facts.resource.is_none() {
-        facts.resource = told.resource;
+        // A tool that is spoken of in its own error is not what that is about.
+        facts.resource = told.resource.filter(|resource| resource != tool);
     }
 }
 

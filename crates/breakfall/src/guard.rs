@@ -19,6 +19,7 @@ pub use batch::Batching;
 pub use builder::GuardBuilder;
 use futures_util::future::{self, Either, lazy};
 use runs::{RunTerms, Runs};
+use serde_json::value::RawValue;
 use standing::Standing;
 use tokio::time::Instant;
 use way::{Answer, Asked, Kept, Left, Prepared, Rest};
@@ -281,6 +282,12 @@ impl Guard {
     /// those of the guard.
     pub fn clean(&self, words: String) -> String {
         self.redactor.clean(words, self.max_error_bytes)
+    }
+
+    /// What a door passes on that is no words, and no part of a call: without secrets, to the letter
+    /// where there are none.
+    pub fn clean_payload(&self, payload: Box<RawValue>) -> Box<RawValue> {
+        self.redactor.clean_payload(payload)
     }
 
     /// Answers a call that a door cannot pass on to any tool, and records it like every other.

@@ -159,6 +159,7 @@ impl Toolbox {
     pub fn add_all(&self, entries: impl IntoIterator<Item = Entry>) -> Result<(), Error> {
         let slots: Vec<Slot> =
             entries.into_iter().map(|entry| self.slotted(entry)).collect::<Result<_, _>>()?;
+        slots.iter().try_for_each(|slot| named_well(&slot.entry.spec.name))?;
         self.change(|tools| {
             for slot in slots {
                 let name = slot.entry.spec.name.clone();
@@ -182,7 +183,9 @@ impl Toolbox {
         let mut slots = Vec::new();
         for entry in entries {
             let name = entry.spec.name.clone();
-            match self.slotted(entry.upstream(upstream)) {
+            // Its client knows it under this name, whatever that is.
+            let named = if name.len() > LONGEST_NAME { named_well(&name) } else { Ok(()) };
+            match named.and_then(|()| self.slotted(entry.upstream(upstream))) {
                 Ok(slot) => slots.push(slot),
                 Err(error) => refused.push((name, error)),
             }
@@ -220,7 +223,6 @@ impl Toolbox {
             Some(fit) => fit(entry),
             None => (entry, Rules::default()),
         };
-        named_well(&entry.spec.name)?;
         let schema = Schema::compile(&mut entry.spec)?;
         let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
         let (gate, state) = (Arc::default(), AtomicU8::new(ENABLED));
@@ -348,6 +350,9 @@ impl Toolbox {
         Ok(())
     }
 }
+
+/// The longest name of a tool of an upstream's.
+const LONGEST_NAME: usize = 1 << 10;
 
 /// Providers accept letters, digits, `_` and `-`; MCP also `.` and `/`. Anything else would
 /// come back from the model in another form.

@@ -363,6 +363,25 @@ async fn a_tool_that_takes_more_than_its_schema_is_let_do_so() {
 }
 
 #[tokio::test]
+async fn what_would_change_what_a_call_means_is_left_to_its_tool() {
+    let schema = json!({ "type": "object", "properties": {
+        "tags": { "type": ["array", "null"], "items": { "type": "string" } },
+        "ratio": { "type": "number" },
+    } });
+    // A list of one, and a number without some of its digits, are guesses.
+    for arguments in
+        [r#"{"tags":"null"}"#, r#"{"tags":"a,b"}"#, r#"{"ratio":"12345678901234567890.5"}"#]
+    {
+        let guard = Guard::builder()
+            .tool(Script::new("t").schema(schema.clone()).tool())
+            .policy(Policy { checking: Checking::Diagnose, ..Policy::default() })
+            .build()
+            .unwrap();
+        assert_eq!(guard.handle(Call::new("1", "t", arguments)).await.text, arguments);
+    }
+}
+
+#[tokio::test]
 async fn when_such_a_tool_refuses_the_call_the_full_diagnosis_is_told() {
     let guard = Guard::builder()
         .tool(Script::new("t").schema(schema()).fails(FailureKind::InvalidArguments).tool())

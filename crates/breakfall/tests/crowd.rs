@@ -43,7 +43,10 @@ async fn none_is_lost() {
     let open = guard(GateRules::default());
     assert_eq!(crowd(&open).await, (CALLS, 0));
     // With places for a hundred and a queue of a thousand, of which two hundred have their turn.
-    let narrow = guard(GateRules { concurrency: Some(100), queue: 1_000, ..GateRules::default() });
+    let queue_timeout = Duration::from_secs(5);
+    let narrow =
+        GateRules { concurrency: Some(100), queue: 1_000, queue_timeout, ..GateRules::default() };
+    let narrow = guard(narrow);
     let (done, turned_away) = crowd(&narrow).await;
     assert_eq!((done, turned_away), (300, CALLS - 300));
     assert_eq!(narrow.journal().counts().calls(), CALLS as u64);

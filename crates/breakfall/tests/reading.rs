@@ -1,11 +1,13 @@
 //! Any text is read, cleaned and redacted without a panic, and redaction holds what it promises.
 
+use breakfall::FailureKind as K;
 use breakfall::{
-    Allowlist, Evidence, FailureKind, Guard, PhraseRule, Reader, RedactingStream, Redactor,
-    SecretRule, explain, silent,
+    Allowlist, Call, Evidence, FailureKind, Guard, PhraseRule, Reader, RedactingStream, Redactor,
+    SecretRule, explain, function, silent,
 };
 use breakfall_test::Script;
 use proptest::prelude::*;
+use serde_json::Value;
 
 /// Texts made of what the rules look for, so that they meet in every order.
 fn hostile_text() -> impl Strategy<Value = String> {
@@ -122,6 +124,57 @@ fn hostile_inputs_are_read_in_bounds() {
             text,
             started.elapsed()
         );
+    }
+}
+
+#[tokio::test]
+async fn a_resource_that_was_read_in_the_place_of_a_secret_is_not_told() {
+    // Built from parts, so that nobody takes it for a real one.
+    let secret = ["hunter2", "secret"].concat();
+    for text in [
+        format!(r#"could not connect with {{"user": "u", "password": "{secret}"}}"#),
+        format!("login failed: {{'user': 'u', 'password': '{secret}'}} not found"),
+        format!("cannot open Server=db;Uid=sa;Password={secret}; not found"),
+        format!("not found, sent Authorization: Basic {secret}{secret}"),
+        format!("access denied for user 'u' with password '{secret}'"),
+        format!("no such password: '{secret}'"),
+        format!("failed: mysqldump -uroot -p{secret} shop: not found"),
+        format!("not found: postgres%3A%2F%2Fu%3A{secret}%40h%2Fdb"),
+    ] {
+        let said = text.clone();
+        let fails = function("boom", "Fails.", move |_: Value| {
+            let error = std::io::Error::other(said.clone());
+            async move { Err::<String, _>(error) }
+        });
+        let guard = Guard::builder().tool(fails).build().unwrap();
+        let reply = guard.handle(Call::new("a", "boom", "{}")).await;
+        let account = format!("{reply:?}");
+        assert!(reply.is_error && !account.contains(&secret), "{text}: {account}");
+        let evidence = Evidence { text: &text, ..Evidence::default() };
+        let explained = format!("{:?}", guard.explain(&evidence));
+        assert!(!explained.contains(&secret), "{text}: {explained}");
+    }
+}
+
+#[tokio::test]
+async fn what_frameworks_say_around_every_error_decides_nothing() {
+    for (said, expected) in [
+        ("Error executing tool boom", K::Execution),
+        ("Error executing tool boom: singular matrix", K::Execution),
+        ("Error executing tool boom: No such file or directory: 'a.txt'", K::NotFound),
+        ("Error calling tool 'boom': connection refused", K::Network),
+        ("Tool boom failed", K::Execution),
+    ] {
+        for name in ["boom", "delete_file", "send_email", "login", "search", "get_weather"] {
+            let text = said.replace("boom", name);
+            let fails = function(name, "Fails.", move |_: Value| {
+                let error = std::io::Error::other(text.clone());
+                async move { Err::<String, _>(error) }
+            });
+            let guard = Guard::builder().tool(fails).build().unwrap();
+            let reply = guard.handle(Call::new("a", name, "{}")).await;
+            assert_eq!(reply.kind(), Some(expected), "{said} of {name}: {}", reply.text);
+        }
     }
 }
 

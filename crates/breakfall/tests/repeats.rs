@@ -118,7 +118,7 @@ async fn a_success_another_kind_or_a_long_time_makes_it_forgotten() {
     assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::NotFound));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tool_that_fails_too_often_in_a_run_is_paused_in_it() {
     let (tool, calls) = Script::new("t").fails(FailureKind::NotFound).counted();
     let repeats = RepeatRules { tool_failures: 10, ..RepeatRules::default() };
@@ -132,8 +132,16 @@ async fn a_tool_that_fails_too_often_in_a_run_is_paused_in_it() {
     }
     assert_eq!(calls.load(Relaxed), 10);
     guard.end_run("run");
-    guard.handle(call("{}")).await;
-    assert_eq!(calls.load(Relaxed), 11);
+    for n in 0..15 {
+        guard.handle(call(&format!(r#"{{"n": {n}}}"#))).await;
+    }
+    assert_eq!(calls.load(Relaxed), 20);
+    // A run may last for days: it is tried again, and once where it fails as before.
+    tokio::time::advance(Duration::from_mins(10)).await;
+    for n in 15..20 {
+        guard.handle(call(&format!(r#"{{"n": {n}}}"#))).await;
+    }
+    assert_eq!(calls.load(Relaxed), 21);
 }
 
 #[tokio::test(start_paused = true)]

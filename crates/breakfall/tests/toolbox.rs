@@ -167,13 +167,16 @@ fn bad_names_are_refused_with_the_reason() {
 async fn the_tools_of_an_upstream_are_replaced_as_a_whole_and_keep_their_breakers() {
     let guard = guard(&["own"]);
     let tool = |name: &str| Script::new(name).answers("ok").tool();
+    let long = "x".repeat(2_000);
     assert!(guard.toolbox().replace("s", [tool("a"), tool("b")]).is_empty());
     guard.toolbox().open_breaker(breakfall::Scope::Tool("a")).unwrap();
-    let refused = guard.toolbox().replace("s", [tool("a"), tool("c"), tool("own"), tool("x y")]);
+    let refused =
+        guard.toolbox().replace("s", [tool("a"), tool("c"), tool("own"), tool("x y"), tool(&long)]);
     let names: Vec<_> = refused.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["x y", "own"]);
+    assert_eq!(names, [&*long, "own"]);
     let names: Vec<_> = guard.toolbox().callable().into_iter().map(|spec| spec.name).collect();
-    assert_eq!(names, ["a", "c", "own"]);
+    // A client knows a server's tools under whatever names they have.
+    assert_eq!(names, ["a", "c", "own", "x y"]);
     let reply = guard.handle(Call::new("1", "a", "{}")).await;
     assert_eq!(reply.kind(), Some(FailureKind::Unavailable));
 }

@@ -121,7 +121,9 @@ mod tests {
         for place in ["/messages/?id=7", "http://localhost:8000/messages/?id=7"] {
             assert_eq!(beside(place).unwrap(), "http://localhost:8000/messages/?id=7");
         }
-        for elsewhere in ["http://localhost:8001/messages", "//other/messages", "https://localhost:8000/"] {
+        for elsewhere in
+            ["http://localhost:8001/messages", "//other/messages", "https://localhost:8000/"]
+        {
             assert_eq!(beside(elsewhere), None);
         }
     }

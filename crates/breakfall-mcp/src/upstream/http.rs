@@ -227,7 +227,8 @@ impl Http {
     /// Why the session must begin anew, where a refusal tells that the server does not know it.
     pub(super) fn forgotten(&self, status: StatusCode, words: &str) -> Option<String> {
         let has_session = self.session.get().is_some() || self.mailbox.initialized();
-        (has_session && is_stale(status, words)).then(|| "its server has forgotten the session".to_owned())
+        (has_session && is_stale(status, words))
+            .then(|| "its server has forgotten the session".to_owned())
     }
 
     /// Nobody waits for a request any more.

@@ -21,8 +21,10 @@ use crate::fields::{Fields, raw};
 use crate::message::{Answer, notification};
 use crate::servers::Reach;
 
-/// How long a server has to answer when it is greeted.
+/// How long a server has to answer when it is greeted; and one that is started, which may be fetched
+/// or built first.
 const GREETING: Duration = Duration::from_secs(30);
+const STARTING: Duration = Duration::from_mins(5);
 
 /// How long it is waited for one that may not know how it is spoken to, and says nothing then.
 const PROBING: Duration = Duration::from_secs(5);
@@ -323,7 +325,8 @@ async fn greet(
         params.raw()
     };
     let (method, params, patience) = match hello.era {
-        Era::Legacy => ("initialize", hello.said.clone(), GREETING),
+        Era::Legacy if upstream.is_remote() => ("initialize", hello.said.clone(), GREETING),
+        Era::Legacy => ("initialize", hello.said.clone(), STARTING),
         Era::Modern => ("server/discover", meta(), PROBING),
     };
     let greeting = || {
@@ -362,7 +365,7 @@ async fn greet(
         // One that says nothing to what it does not know.
         (Err(_), Era::Modern) => return Err(Cold::Foreign(not_found())),
         (Err(_), Era::Legacy) => {
-            return Err(refused(format!("it said nothing for {} s", GREETING.as_secs())));
+            return Err(refused(format!("it said nothing for {} s", patience.as_secs())));
         }
     };
     if let Wire::Http(http) = &connection.wire {

@@ -54,6 +54,8 @@ TOOLS = [
     tool("flood"),
     tool("garbage"),
     tool("environment"),
+    tool("with space"),
+    tool("rows"),
 ]
 
 
@@ -94,6 +96,11 @@ def call(id, params):
             sys.stdout.write("Listening on port 1\n{broken\n\n")
             sys.stdout.flush()
         send(id=id, result=text("after garbage"))
+    elif name == "with space":
+        send(id=id, result=text("spaced"))
+    elif name == "rows":
+        rows = {"errors": [{"row": 5, "why": "the name is too long"}]}
+        send(id=id, result={"content": [], "isError": True, "structuredContent": rows})
     elif name == "environment":
         send(id=id, result=text(json.dumps(sorted(os.environ))))
 
@@ -120,6 +127,9 @@ for line in sys.stdin:
         send(id=params["requestId"], result=text("too late"))
     elif method is None and id in ANSWERS:
         send(id=ANSWERS.pop(id), result=text("answered: " + json.dumps(message.get("result"))))
+    elif method == "resources/read":
+        words = "could not reach postgres://u:hunter2-" + "secret@h/db"
+        send(id=id, error={"code": -32002, "message": words, "data": {"uri": params["uri"]}})
     elif method == "odd/method":
         send(id=id, result={"odd": params})
     elif id is not None and method:

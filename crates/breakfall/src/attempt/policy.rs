@@ -114,7 +114,7 @@ impl Default for GateRules {
             budget: Some(BudgetRules::default()),
             concurrency: None,
             queue: 64,
-            queue_timeout: Duration::from_secs(5),
+            queue_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -183,10 +183,11 @@ pub struct RepeatRules {
     pub warn_at: u32,
     /// So many times it is not run any more.
     pub refuse_at: u32,
-    /// A tool that failed so many times in a run, whatever the arguments, is out for the rest of
-    /// it; a success halves the count.
+    /// A tool that failed so many times in a run, whatever the arguments, is out; a success halves
+    /// the count.
     pub tool_failures: u32,
-    /// After so long a time without the call it is forgotten.
+    /// After so long a time without the call it is forgotten, and a tool that is out may be tried
+    /// again.
     pub forget_after: Duration,
 }
 

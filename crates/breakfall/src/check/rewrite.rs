@@ -215,8 +215,11 @@ impl<'a> Rewriter<'a> {
             .filter(Value::is_array);
         let items: &[Value] = match unread.as_ref().or(given) {
             Some(Value::Array(items)) => items,
-            // One where a list is wanted: a list of one.
-            Some(one) => std::slice::from_ref(one),
+            // One where a list is wanted: most likely a list of one.
+            Some(one) => {
+                self.found.is_exact = false;
+                std::slice::from_ref(one)
+            }
             None => &[],
         };
         let mut fitted: Vec<Value> = Vec::new();

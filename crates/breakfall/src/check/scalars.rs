@@ -12,11 +12,7 @@ pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
         "string" => match given {
             Value::String(_) => Some(given.clone()),
             // A number that was rounded when it was read is not what the model wrote.
-            Value::Number(number)
-                if number.is_f64() && number.as_f64().is_some_and(|n| n.abs() > 9e15) =>
-            {
-                None
-            }
+            Value::Number(number) if !keeps_digits(number) => None,
             Value::Number(_) | Value::Bool(_) => Some(Value::String(json(given))),
             _ => None,
         },
@@ -27,7 +23,7 @@ pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
         },
         "number" => match given {
             Value::Number(_) => Some(given.clone()),
-            _ => text?.parse::<Number>().ok().map(Value::Number),
+            _ => text?.parse::<Number>().ok().filter(keeps_digits).map(Value::Number),
         },
         "boolean" => match (given, text) {
             (Value::Bool(_), _) => Some(given.clone()),
@@ -39,6 +35,11 @@ pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
         "any" => Some(given.clone()),
         _ => None,
     }
+}
+
+/// Whether a number was not rounded when it was read.
+fn keeps_digits(number: &Number) -> bool {
+    !number.is_f64() || number.as_f64().is_some_and(|number| number.abs() < 9e15)
 }
 
 /// `3.0` is 3; `3.5` is nothing.

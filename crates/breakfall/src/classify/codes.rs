@@ -167,12 +167,13 @@ pub(super) fn json_rpc(code: i64) -> Option<FailureKind> {
     Some(match code {
         -32601 => K::UnknownTool,
         -32700 | -32600 | -32602 => K::InvalidArguments,
-        -32603 => K::Upstream,
+        // Servers say so of whatever went wrong in a tool.
+        -32603 => K::Execution,
+        -32000 => K::Unavailable,
         -32800 | -32802 => K::Cancelled,
         -32801 => K::Conflict,
         -32002 => K::NotFound,
         -32001 => K::Timeout,
-        -32000 => K::Unavailable,
         _ => return None,
     })
 }

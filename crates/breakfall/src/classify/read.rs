@@ -12,7 +12,7 @@ use super::quotes::Quotes;
 use super::segment::{Segment, both_ends, bounded};
 use super::signals::status_in;
 use super::spelling::Words;
-use super::{memory, resource, wait};
+use super::{memory, resource, wait, wrapper};
 use crate::{Error, FailureKind, MayPass};
 
 /// What is known of an error that nobody declared.
@@ -105,7 +105,7 @@ impl Reader {
     }
 
     fn taken_apart<T>(evidence: &Evidence, then: impl FnOnce(&Material, &str) -> T) -> T {
-        let text = bounded(evidence.text);
+        let text = bounded(wrapper::inside(evidence.text, None));
         let read = both_ends(&text);
         let whole = Marked::new(&read);
         let is_whole = read.len() == text.len();

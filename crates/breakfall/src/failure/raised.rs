@@ -137,7 +137,7 @@ mod tests {
 
     fn read(raised: Raised) -> Failure {
         let mut failure = Failure::raised(raised);
-        classify::classify(&mut failure, &Reader::default());
+        classify::classify(&mut failure, &Reader::default(), "");
         failure
     }
 

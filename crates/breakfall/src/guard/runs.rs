@@ -1,6 +1,6 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -67,9 +67,22 @@ struct Known {
 
 #[derive(Default)]
 struct Run {
-    paused: HashSet<String, RandomState>,
+    /// The tools that are out, and until when: for the rest of it where that is not said.
+    paused: HashMap<String, Option<Instant>, RandomState>,
     repeats: Repeats,
     used: u64,
+}
+
+impl Run {
+    fn is_paused(&mut self, tool: &str) -> bool {
+        match self.paused.get(tool) {
+            Some(Some(until)) if *until <= Instant::now() => {
+                self.paused.remove(tool);
+                false
+            }
+            paused => paused.is_some(),
+        }
+    }
 }
 
 impl Runs {
@@ -84,8 +97,9 @@ impl Runs {
     }
 
     fn admit_known(&self, call: &Call, tool: &str) -> Result<bool, Failure> {
-        let known = self.known();
-        if known.runs.get(&call.run).is_some_and(|run| run.paused.contains(tool)) {
+        let mut known = self.known();
+        let run = known.runs.get_mut(&call.run);
+        if run.is_some_and(|run| run.is_paused(tool)) {
             let detail = Detail::Blocked(Block::PausedInRun);
             return Err(Failure::found(FailureKind::Unavailable, detail).not_dispatched());
         }
@@ -142,7 +156,7 @@ impl Runs {
         let mut known = self.known();
         let run = known.run(call, &self.marks);
         if pauses {
-            run.paused.insert(call.tool.clone());
+            run.paused.insert(call.tool.clone(), None);
         }
         let Some(key) = key else { return failure };
         let rules = terms.rules;
@@ -153,7 +167,9 @@ impl Runs {
             failure.facts_mut().times = times;
         }
         if counts && is_of_the_tool(kind) && run.repeats.tool_failed(&call.tool, rules) {
-            run.paused.insert(call.tool.clone());
+            // A run may last for days: then it is tried again.
+            let until = now.checked_add(rules.forget_after);
+            run.paused.entry(call.tool.clone()).or_insert(until);
         }
         // What was refused before it ran is not even looked at any more.
         if times >= rules.refuse_at

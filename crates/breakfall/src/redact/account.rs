@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::mem::take;
 use std::sync::Arc;
 
-use super::marks::GONE;
+use super::marks::{GONE, MARK};
 use super::{
     FailureReport, InsteadReport, ItemReport, KEPT, OutputReport, Redactor, Report, Terms, bounded,
     clean, cut_middle, is_secret_name,
@@ -80,10 +80,12 @@ impl Redactor {
             Cow::Owned(name) => Cow::Owned(self.name(name, TYPE)),
             known @ Cow::Borrowed(_) => known,
         });
+        let texts = || chain.iter().flatten().chain([&facts.message]);
+        facts.resource = facts.resource.filter(|it| !is_of_a_secret(it, texts()));
         facts.resource = facts.resource.map(|resource| self.name(resource, 256));
         facts.backtrace = facts.backtrace.map(|backtrace| self.clean(backtrace, 4 * KEPT));
         let payload = facts.payload.take();
-        facts.payload = payload.map(|payload| self.payload(self.payload_without_secrets(payload)));
+        facts.payload = payload.map(|payload| self.clean_payload(payload));
         FailureReport {
             substitute,
             chain: chain.unwrap_or_default(),
@@ -177,6 +179,16 @@ impl Redactor {
     fn name(&self, text: String, max: usize) -> String {
         clean::one_line(self.clean(text, max))
     }
+}
+
+/// Whether a resource was read where a secret stood: what is one in its place is not known for one
+/// without it.
+fn is_of_a_secret<'t>(resource: &str, mut texts: impl Iterator<Item = &'t String> + Clone) -> bool {
+    texts.clone().any(|text| has_mark(text)) && !texts.any(|text| text.contains(resource))
+}
+
+fn has_mark(text: &str) -> bool {
+    memchr::memchr(b'[', text.as_bytes()).is_some_and(|at| text[at..].contains(MARK))
 }
 
 /// The name that a path ends with; most paths are one.

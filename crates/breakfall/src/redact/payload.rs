@@ -20,6 +20,11 @@ impl Redactor {
         RawValue::from_string(text).unwrap_or_default()
     }
 
+    /// A payload without what was registered, and without any other secret.
+    pub(crate) fn clean_payload(&self, payload: Box<RawValue>) -> Box<RawValue> {
+        self.payload(self.payload_without_secrets(payload))
+    }
+
     /// A payload without any secret in its texts. Binary content stays as it is; nothing passes of
     /// what cannot be read.
     pub(super) fn payload_without_secrets(&self, payload: Box<RawValue>) -> Box<RawValue> {

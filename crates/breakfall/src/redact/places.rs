@@ -80,7 +80,8 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
     let end = at + bytes[at..].iter().take(AROUND).take_while(|byte| part(byte)).count();
     // Most words are followed by no sign at all.
     let behind = &bytes[end..bytes.len().min(end + 24)];
-    if !behind.iter().any(|byte| matches!(byte, b'=' | b':' | b',' | b'|')) {
+    let is_sign = |byte: &u8| matches!(byte, b'=' | b':' | b',' | b'|' | b'\'' | b'"' | b'`');
+    if !behind.iter().any(is_sign) {
         return None;
     }
     if bytes[..at - start].last().is_some_and(|byte| matches!(byte, b'/' | b'\\' | b':')) {
@@ -109,7 +110,9 @@ fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'static>>) -> Option<u
     let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
     let quoted_name = after.len() < rest.len();
     let after = past_type(after.trim_start_matches([' ', '\t']));
-    let sign = SIGNS.iter().find(|sign| after.starts_with(**sign))?;
+    let Some(sign) = SIGNS.iter().find(|sign| after.starts_with(**sign)) else {
+        return said(text, name, (*label)?, after, found);
+    };
     // `setProperty("NAME", "value")` assigns; a list does not.
     let argument = *sign == ",";
     if *sign == "==" || argument && !(quoted_name && in_a_call(&text[..end])) {
@@ -145,6 +148,30 @@ fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'static>>) -> Option<u
         found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
     }
     found.last().filter(|last| last.start == start).map(|last| last.end)
+}
+
+/// Names whose values are told in a sentence.
+const SAID: &[&str] = &["password", "passwd", "passphrase", "passcode", "pwd"];
+
+/// `password 'value'`, `password was "value"`. Gives back the end of the secret.
+fn said(
+    text: &str,
+    name: &str,
+    label: &'static str,
+    after: &str,
+    found: &mut Vec<Span<'static>>,
+) -> Option<usize> {
+    SAID.iter().find(|known| name.ends_with(**known))?;
+    let after = ["is ", "was "].iter().find_map(|word| after.strip_prefix(word)).unwrap_or(after);
+    let quote = after.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'))?;
+    let inside = &after[1..];
+    let start = text.len() - inside.len();
+    let value = &inside[..quoted_length(inside, quote, false)];
+    looks_secret(value, true, true).then(|| {
+        let end = start + value.len();
+        found.push(Span { start, end, name: label });
+        end
+    })
 }
 
 /// Whether a quoted name is the first argument of a call.

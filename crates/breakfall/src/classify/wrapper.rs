@@ -1,0 +1,145 @@
+//! What a framework says before the error of a tool: `Error executing tool NAME: …`. It is the same
+//! for every error, so that nothing of it tells which one it is; least of all the tool's name.
+
+/// How long a wrapper is at most, and how many stand within one another.
+const LONGEST: usize = 200;
+const MOST: usize = 3;
+
+/// The words of a wrapper beside the name.
+const WORDS: &[&str] = &[
+    "a",
+    "an",
+    "call",
+    "called",
+    "calling",
+    "encountered",
+    "error",
+    "errors",
+    "exception",
+    "execute",
+    "executed",
+    "executing",
+    "execution",
+    "fail",
+    "failed",
+    "failing",
+    "fails",
+    "failure",
+    "for",
+    "from",
+    "function",
+    "has",
+    "in",
+    "invocation",
+    "invoke",
+    "invoking",
+    "mcp",
+    "occurred",
+    "of",
+    "raised",
+    "run",
+    "running",
+    "the",
+    "to",
+    "tool",
+    "tools",
+    "unexpected",
+    "unhandled",
+    "using",
+    "when",
+    "while",
+    "with",
+];
+
+/// The letters that a wrapper begins with, where that is not the name.
+const FIRST: &[u8] = b"aefimtu";
+
+/// Whose name it is that comes next.
+const NAMED: &[&str] = &["tool", "function"];
+
+/// The error itself, without what is said around every error of this tool.
+pub(super) fn inside<'t>(text: &'t str, tool: Option<&str>) -> &'t str {
+    let mut text = text;
+    for _ in 0..MOST {
+        match without_one(text, tool) {
+            Some(inside) => text = inside,
+            None => break,
+        }
+    }
+    text
+}
+
+fn without_one<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
+    // Most texts tell by their first letter that they begin otherwise.
+    let is_first =
+        |byte: &u8| FIRST.contains(&byte.to_ascii_lowercase()) || !byte.is_ascii_alphanumeric();
+    let begins = tool.is_some_and(|tool| !tool.is_empty() && text.starts_with(tool));
+    if !text.as_bytes().first().is_some_and(is_first) && !begins {
+        return None;
+    }
+    let near = &text[..text.floor_char_boundary(LONGEST)];
+    let sign = near.find([':', '\n']);
+    let head = match sign {
+        Some(at) => &near[..at],
+        None if near.len() == text.len() => near,
+        None => return None,
+    };
+    let mut is_named = false;
+    let mut before = "";
+    let mut words = head.split_whitespace().map(trimmed).peekable();
+    while let Some(word) = words.next() {
+        let follows = NAMED.iter().any(|named| named.eq_ignore_ascii_case(before));
+        let is_own = !is_of_wrapper(word);
+        let is_name = Some(word) == tool || follows && (is_own || words.peek().is_none());
+        if is_own && !is_name {
+            return None;
+        }
+        is_named |= is_name;
+        before = word;
+    }
+    is_named.then(|| sign.map_or("", |at| text[at + 1..].trim_start()))
+}
+
+fn is_of_wrapper(word: &str) -> bool {
+    word.is_empty() || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Without what quotes it or ends it.
+fn trimmed(word: &str) -> &str {
+    word.trim_matches([
+        '\'', '"', '`', '(', ')', '[', ']', '<', '>', ',', '.', ';', '!', '\u{2018}', '\u{2019}',
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside;
+
+    #[test]
+    fn what_is_said_of_every_error_is_left_out() {
+        for (text, tool, error) in [
+            ("Error executing tool get_weather", None, ""),
+            ("Error executing tool delete_file: disk is gone: yes", None, "disk is gone: yes"),
+            ("Error calling tool 'search'", None, ""),
+            ("Error calling tool 'search': no: way", None, "no: way"),
+            ("Error executing tool a: Error calling tool 'a': b", None, "b"),
+            ("Tool render failed", Some("render"), ""),
+            ("render failed: singular matrix", Some("render"), "singular matrix"),
+            ("An error occurred while running `run`: x", Some("run"), "x"),
+            ("MCP tool failed: x", None, "x"),
+            // What tells something stays.
+            ("Tool render not found", Some("render"), "Tool render not found"),
+            (
+                "Error: render: permission denied",
+                Some("render"),
+                "Error: render: permission denied",
+            ),
+            ("Tool execution timed out", None, "Tool execution timed out"),
+            ("No such file: a", None, "No such file: a"),
+            ("failed to open render: no", Some("render"), "failed to open render: no"),
+            ("", Some(""), ""),
+        ] {
+            assert_eq!(inside(text, tool), error, "{text}");
+        }
+    }
+}
