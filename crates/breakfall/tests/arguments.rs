@@ -363,6 +363,22 @@ async fn a_tool_that_takes_more_than_its_schema_is_let_do_so() {
 }
 
 #[tokio::test]
+async fn the_only_unknown_name_is_taken_for_the_only_missing_one() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "query": { "type": "string" }, "limit": { "type": "integer" } },
+        "required": ["query"],
+        "additionalProperties": false,
+    });
+    let reply = answer(schema.clone(), r#"{"sql": "select 1", "limit": 3}"#).await;
+    let expected = r#"Call it again like this: `{"limit":3,"query":"select 1"}`"#;
+    assert!(reply.text.contains(expected), "{}", reply.text);
+    // One of another type is another.
+    let reply = answer(schema, r#"{"rows": 5, "limit": 3}"#).await;
+    assert!(reply.text.contains("put the real values there: `query`"), "{}", reply.text);
+}
+
+#[tokio::test]
 async fn what_would_change_what_a_call_means_is_left_to_its_tool() {
     let schema = json!({ "type": "object", "properties": {
         "tags": { "type": ["array", "null"], "items": { "type": "string" } },

@@ -25,6 +25,9 @@ use crate::stream::{Next, Reader, Stream};
 /// How long it is waited for a message that may be the only one.
 const ALONE: Duration = Duration::from_secs(3);
 
+/// An answer that is longer goes alone where it can: clients bound how long an event may be.
+const LARGE: usize = 512 << 10;
+
 /// How often a stream in which nothing happens says that it is alive.
 const QUIET: Duration = Duration::from_secs(15);
 
@@ -83,7 +86,7 @@ pub(super) async fn respond(
     }
     match first {
         Some(Next::Message { text, is_last: true, .. })
-            if !is_priming
+            if (!is_priming || text.len() > LARGE)
                 && takes_one
                 && (!takes_events
                     || !stream.is_streamed()

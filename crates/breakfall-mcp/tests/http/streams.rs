@@ -115,6 +115,20 @@ async fn a_stream_that_the_server_breaks_is_taken_up_for_every_client() {
     guarded.end().await;
 }
 
+#[tokio::test]
+async fn a_large_answer_that_is_there_is_no_event() {
+    let remote = Remote::start("").await;
+    let guarded = Guarded::new(vec![remote.server()]).await;
+    let client = guarded.client(NEWEST).await;
+    for (size, is_event) in [(10, true), (1 << 20, false)] {
+        let mut call = client.calling("echo", json!({ "text": "x".repeat(size) })).await;
+        assert_eq!(call.is_events(), is_event, "{size}");
+        let (text, is_error) = said(&call.answer().await);
+        assert!(text.len() > size && !is_error, "{}", text.len());
+    }
+    guarded.end().await;
+}
+
 /// Reads a stream as a client does that comes back for what it missed.
 async fn taken_up(client: &Client, mut call: crate::wire::Response) -> serde_json::Value {
     let mut last = None;

@@ -159,6 +159,8 @@ impl<'a> Rewriter<'a> {
         let required = || wanted.required.iter().filter_map(Value::as_str);
         let mut fitted = Map::new();
         let mut renamed = 0;
+        let lone = given.filter(|_| wanted.is_closed);
+        let lone = lone.and_then(|given| lone_name(given, properties, wanted.required));
         for (name, value) in given.unwrap_or(&empty) {
             if let Some(wanted) = properties.get(name) {
                 let value = self.within(name, path, |this, path| {
@@ -173,6 +175,7 @@ impl<'a> Rewriter<'a> {
             };
             let meant = if renamed < RENAMED { meant(name, problem, wanted) } else { None };
             renamed += 1;
+            let meant = meant.or(lone.filter(|(old, _)| old == name).map(|(_, new)| new));
             let meant = meant.filter(|meant| is_free(meant));
             match meant.and_then(|meant| Some((meant, properties.get(meant)?))) {
                 Some((meant, wanted)) => {
@@ -327,6 +330,30 @@ fn meant<'n>(name: &str, problem: Option<&'n Problem>, wanted: &Wanted<'n>) -> O
     // slip of the finger.
     let is_required = |near: &str| wanted.required.iter().any(|name| name == near);
     near.first().copied().filter(|near| is_required(near) && is_slip(name, near))
+}
+
+/// The only name that is not accepted, and the only one that is needed and not given: most likely the
+/// same, where the value is of the type that is wanted.
+fn lone_name<'v>(
+    given: &'v Map<String, Value>,
+    properties: &Map<String, Value>,
+    required: &'v [Value],
+) -> Option<(&'v str, &'v str)> {
+    let mut unknown = given.iter().filter(|(name, _)| !properties.contains_key(*name));
+    let (name, value) = unknown.next().filter(|_| unknown.next().is_none())?;
+    let needed = required.iter().filter_map(Value::as_str);
+    let mut missing = needed.filter(|needed| !given.contains_key(*needed));
+    let missing = missing.next().filter(|_| missing.next().is_none())?;
+    let kind = properties.get(missing)?.get("type")?.as_str()?;
+    let is_same = match value {
+        Value::String(_) => kind == "string",
+        Value::Number(_) => matches!(kind, "integer" | "number"),
+        Value::Bool(_) => kind == "boolean",
+        Value::Array(_) => kind == "array",
+        Value::Object(_) => kind == "object",
+        Value::Null => false,
+    };
+    is_same.then_some((name, missing))
 }
 
 /// The option that is nearest as a text.
