@@ -8,6 +8,7 @@ const MOST: usize = 3;
 /// The words of a wrapper beside the name.
 const WORDS: &[&str] = &[
     "a",
+    "again",
     "an",
     "call",
     "called",
@@ -29,23 +30,31 @@ const WORDS: &[&str] = &[
     "from",
     "function",
     "has",
+    "i",
     "in",
     "invocation",
     "invoke",
     "invoking",
+    "is",
     "mcp",
     "occurred",
     "of",
+    "please",
     "raised",
     "run",
     "running",
     "the",
+    "this",
     "to",
     "tool",
     "tools",
+    "try",
+    "trying",
     "unexpected",
     "unhandled",
+    "use",
     "using",
+    "was",
     "when",
     "while",
     "with",
@@ -53,6 +62,16 @@ const WORDS: &[&str] = &[
 
 /// The letters that a wrapper begins with, where that is not the name.
 const FIRST: &[u8] = b"aefimtu";
+
+/// What says of an error that there was one.
+const NOTHING: &[&str] = &[
+    "unknown",
+    "unknown error",
+    "unknown error occurred",
+    "an unknown error occurred",
+    "unspecified error",
+    "an error occurred",
+];
 
 /// Whose name it is that comes next.
 const NAMED: &[&str] = &["tool", "function"];
@@ -66,7 +85,8 @@ pub(super) fn inside<'t>(text: &'t str, tool: Option<&str>) -> &'t str {
             None => break,
         }
     }
-    text
+    let said = text.trim_end_matches(['.', '!']);
+    if NOTHING.iter().any(|nothing| nothing.eq_ignore_ascii_case(said)) { "" } else { text }
 }
 
 fn without_one<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
@@ -94,7 +114,7 @@ fn without_one<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
         if is_own && !is_name {
             return None;
         }
-        is_named |= is_name;
+        is_named |= is_name || NAMED.iter().any(|named| named.eq_ignore_ascii_case(word));
         before = word;
     }
     is_named.then(|| sign.map_or("", |at| text[at + 1..].trim_start()))
@@ -127,6 +147,20 @@ mod tests {
             ("render failed: singular matrix", Some("render"), "singular matrix"),
             ("An error occurred while running `run`: x", Some("run"), "x"),
             ("MCP tool failed: x", None, "x"),
+            ("tool call failed", None, ""),
+            ("Error running tool: boom", None, "boom"),
+            (
+                "An error occurred while running the tool. Please try again. Error: division by zero",
+                None,
+                "division by zero",
+            ),
+            (
+                "I encountered an error while trying to use the tool. This was the error: x",
+                None,
+                "x",
+            ),
+            ("Unknown error", None, ""),
+            ("An unknown error occurred.", None, ""),
             // What tells something stays.
             ("Tool render not found", Some("render"), "Tool render not found"),
             (
@@ -136,6 +170,10 @@ mod tests {
             ),
             ("Tool execution timed out", None, "Tool execution timed out"),
             ("No such file: a", None, "No such file: a"),
+            ("Unknown tool", None, "Unknown tool"),
+            ("Unknown tool: x", None, "Unknown tool: x"),
+            ("Unknown error: 0x7", None, "Unknown error: 0x7"),
+            ("Please try again", None, "Please try again"),
             ("failed to open render: no", Some("render"), "failed to open render: no"),
             ("", Some(""), ""),
         ] {
