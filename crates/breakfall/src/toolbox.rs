@@ -184,8 +184,12 @@ impl Toolbox {
         for entry in entries {
             let name = entry.spec.name.clone();
             // Its client knows it under this name, whatever that is.
-            let named = if name.len() > LONGEST_NAME { named_well(&name) } else { Ok(()) };
-            match named.and_then(|()| self.slotted(entry.upstream(upstream))) {
+            if name.len() > LONGEST_NAME {
+                let error = badly_named(&name, "it is longer than 1024 bytes");
+                refused.push((name, error));
+                continue;
+            }
+            match self.slotted(entry.upstream(upstream)) {
                 Ok(slot) => slots.push(slot),
                 Err(error) => refused.push((name, error)),
             }
@@ -357,7 +361,7 @@ const LONGEST_NAME: usize = 1 << 10;
 /// Providers accept letters, digits, `_` and `-`; MCP also `.` and `/`. Anything else would
 /// come back from the model in another form.
 fn named_well(name: &str) -> Result<(), Error> {
-    let wrong = |why| Err(Error::ToolName { name: name.chars().take(80).collect(), why });
+    let wrong = |why| Err(badly_named(name, why));
     if name.is_empty() {
         wrong("it is empty")
     } else if name.len() > 128 {
@@ -367,6 +371,10 @@ fn named_well(name: &str) -> Result<(), Error> {
     } else {
         Ok(())
     }
+}
+
+fn badly_named(name: &str, why: &'static str) -> Error {
+    Error::ToolName { name: name.chars().take(80).collect(), why }
 }
 
 impl std::fmt::Debug for Toolbox {
