@@ -131,12 +131,12 @@ pub(crate) fn name(greeting: &RawValue) -> Option<String> {
 }
 
 /// What we say to who asks what we are.
-pub(crate) fn discovered() -> Box<RawValue> {
+pub(crate) fn discovered() -> Fields {
     let mut fields = Fields::default();
     fields.set("supportedVersions", raw(&[MODERN]));
     fields.set("capabilities", raw(&capabilities()));
     fields.set("_meta", raw(&json!({ SERVER: our_name() })));
-    Era::Modern.listing(fields)
+    fields
 }
 
 #[cfg(test)]

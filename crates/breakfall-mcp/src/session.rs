@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::era::{self, Era};
+use crate::era::Era;
 use crate::fields::{Fields, raw};
 use crate::message::{Answer, Message, answer, notification};
 use crate::numbers::Numbered;
@@ -195,9 +195,7 @@ impl Session {
                 ("ping", Era::Legacy) => Answer::Result(raw(&json!({}))),
                 ("initialize", Era::Legacy) => self.greeted(origin, params).await,
                 ("initialize", Era::Modern) => crate::message::error(-32601, "Method not found"),
-                ("server/discover", Era::Modern) if self.is_listing() => {
-                    Answer::Result(era::discovered())
-                }
+                ("server/discover", Era::Modern) if self.is_listing() => self.discovered().await,
                 ("subscriptions/listen", Era::Modern) => self.listening(origin, params).await,
                 ("tools/list", era) if self.is_listing() => self.listed(era).await,
                 ("tools/list", era) => match self.forwarded(origin, method, params).await {

@@ -302,21 +302,41 @@ async fn garbage_is_skipped_and_a_server_knows_only_what_it_is_told() {
     client.leave().await;
 }
 
-#[tokio::test]
-async fn the_server_is_greeted_with_the_clients_capabilities() {
+/// What a client that can be asked for a sample hears when it says hello to these.
+async fn greeted(servers: Vec<Server>, counts: PathBuf) -> Value {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(theirs);
-    let counts = counts_file();
-    let servers = Servers { servers: vec![server("wild", &counts)], ..Servers::default() };
+    let servers = Servers { servers, ..Servers::default() };
     let serve = Session::serve(servers, Guard::builder(), None, BufReader::new(read), write);
     let session = tokio::spawn(async move { serve.await.unwrap() });
     let (read, write) = tokio::io::split(ours);
     let mut client = Client { write, read: BufReader::new(read).lines(), session, counts, next: 0 };
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": { "sampling": {} } });
     let answer = client.ask("initialize", hello).await;
-    assert_eq!(answer["result"]["instructions"], r#"{"sampling": {}}"#);
-    assert_eq!(answer["result"]["serverInfo"]["name"], "wild");
     client.leave().await;
+    answer["result"].clone()
+}
+
+#[tokio::test]
+async fn the_server_is_greeted_with_the_clients_capabilities() {
+    let counts = counts_file();
+    let greeting = greeted(vec![server("wild", &counts)], counts).await;
+    assert_eq!(greeting["instructions"], r#"{"sampling": {}}"#);
+    assert_eq!(greeting["serverInfo"]["name"], "wild");
+}
+
+#[tokio::test]
+async fn the_instructions_of_several_servers_reach_the_client() {
+    let counts = counts_file();
+    let missing = started("missing", "/no/such/program", Vec::new(), BTreeMap::new());
+    let servers = vec![server("one", &counts), missing, server("two", &counts)];
+    let greeting = greeted(servers, counts).await;
+    assert_eq!(
+        greeting["instructions"],
+        "# one: its tools begin with `one__`\n\n{\"sampling\": {}}\n\n\
+         # two: its tools begin with `two__`\n\n{\"sampling\": {}}\n"
+    );
+    assert_eq!(greeting["serverInfo"]["name"], "breakfall");
 }
 
 #[tokio::test]

@@ -24,15 +24,18 @@ impl Session {
     pub(super) async fn greeted(&self, origin: &Origin, params: Option<&RawValue>) -> Answer {
         let said = params.map_or_else(|| raw(&json!({})), ToOwned::to_owned);
         self.greet(&Hello { era: Era::Legacy, said });
-        let greeting = self.greeting_of_the_only(origin).await.unwrap_or_else(|| {
-            let version = Fields::of(params).text("protocolVersion");
-            let version = version.as_deref().filter(|version| LEGACY.contains(version));
-            raw(&json!({
-                "protocolVersion": version.unwrap_or(NEWEST_LEGACY),
-                "capabilities": era::capabilities(),
-                "serverInfo": era::our_name(),
-            }))
-        });
+        let greeting = match self.greeting_of_the_only(origin).await {
+            Some(greeting) => greeting,
+            None => {
+                let version = Fields::of(params).text("protocolVersion");
+                let version = version.as_deref().filter(|version| LEGACY.contains(version));
+                let mut fields = Fields::default();
+                fields.set("protocolVersion", raw(&version.unwrap_or(NEWEST_LEGACY)));
+                fields.set("capabilities", raw(&era::capabilities()));
+                fields.set("serverInfo", raw(&era::our_name()));
+                self.instructed(fields).await.raw()
+            }
+        };
         *locked(&self.revision) = Fields::of(Some(&greeting)).text("protocolVersion");
         Answer::Result(greeting)
     }
@@ -48,6 +51,37 @@ impl Session {
             }
             Err(_) => None,
         }
+    }
+
+    /// What we are, to who asks for it.
+    pub(super) async fn discovered(&self) -> Answer {
+        Answer::Result(Era::Modern.listing(self.instructed(era::discovered()).await))
+    }
+
+    /// A greeting of ours with what our servers say of how they are used. A list of tools, which is
+    /// asked for next, waits for them as long.
+    async fn instructed(&self, mut greeting: Fields) -> Fields {
+        if !self.is_prefixed() {
+            return greeting;
+        }
+        let greetings = self.upstreams.iter().map(|upstream| async move {
+            let connection = upstream.connected(LISTING).await.ok()?;
+            let said = Fields::of(connection.greeting.get().map(|said| &**said));
+            Some((upstream, said.text("instructions").filter(|said| !said.trim().is_empty())?))
+        });
+        let said: Vec<String> = futures_util::future::join_all(greetings)
+            .await
+            .into_iter()
+            .flatten()
+            .map(|(upstream, said)| {
+                let (key, prefix) = (&upstream.key, self.prefix(upstream));
+                format!("# {key}: its tools begin with `{prefix}`\n\n{}\n", said.trim())
+            })
+            .collect();
+        if !said.is_empty() {
+            greeting.set("instructions", raw(&said.join("\n")));
+        }
+        greeting
     }
 
     /// Whether client and servers agreed on a revision, or on a later one.

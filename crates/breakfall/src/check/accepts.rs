@@ -100,6 +100,8 @@ pub(super) const KNOWN: &[&str] = &[
     "type",
     "minimum",
     "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
     "minLength",
     "maxLength",
     "format",
@@ -109,10 +111,11 @@ pub(super) const KNOWN: &[&str] = &[
     "properties",
     "required",
     "additionalProperties",
+    "propertyNames",
 ];
 
 /// Those that say something of an object.
-const OF_OBJECT: [&str; 3] = ["properties", "required", "additionalProperties"];
+const OF_OBJECT: [&str; 4] = ["properties", "required", "additionalProperties", "propertyNames"];
 
 /// Whether two names are the same. Most are shorter than what asking for it takes.
 #[inline]
@@ -204,13 +207,21 @@ impl Accepts {
     }
 
     fn of_name(name: &str, fields: &Map<String, Value>, source: &Source<'_>) -> Option<Self> {
-        let limit =
-            |name: &str, otherwise: i64| fields.get(name).map_or(Some(otherwise), Value::as_i64);
+        // A bound that is none itself, by what is next to it. (It was a word beside the bound once.)
+        let limit = |name: &str, next: &str, step: i64, otherwise: i64| {
+            let limit = fields.get(name).map(Value::as_i64);
+            let next = fields.get(next).map(|said| said.as_i64()?.checked_add(step));
+            Some((limit.unwrap_or(Some(otherwise))?, next.unwrap_or(Some(otherwise))?))
+        };
         let length = |name: &str, otherwise: usize| {
             let said = fields.get(name).map(|said| usize::try_from(said.as_u64()?).ok());
             said.unwrap_or(Some(otherwise))
         };
-        let limits = || Some((limit("minimum", i64::MIN)?, limit("maximum", i64::MAX)?));
+        let limits = || {
+            let (least, above) = limit("minimum", "exclusiveMinimum", 1, i64::MIN)?;
+            let (most, below) = limit("maximum", "exclusiveMaximum", -1, i64::MAX)?;
+            Some((least.max(above), most.min(below)))
+        };
         Some(match name {
             "null" => Self::Null,
             "boolean" => Self::Boolean,

@@ -3,7 +3,7 @@
 
 use std::slice::Iter;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::accepts::{Accepts, KNOWN, Seen, Source, has_only, same};
 use super::parse::{MAX_DEPTH, measure};
@@ -12,8 +12,8 @@ use super::parse::{MAX_DEPTH, measure};
 pub(super) struct Simple {
     fields: Vec<Field>,
     required: usize,
-    /// Whether there are no other fields than these.
-    closed: bool,
+    /// What other fields may be; nothing where there are none.
+    others: Option<Accepts>,
 }
 
 struct Field {
@@ -34,11 +34,15 @@ impl Simple {
 
     /// What an object must be, by what these words say of it.
     pub(super) fn of_object(schema: &Map<String, Value>, source: &Source<'_>) -> Option<Self> {
-        let closed = match schema.get("additionalProperties") {
-            None | Some(Value::Bool(true)) => false,
-            Some(Value::Bool(false)) => true,
-            Some(_) => return None,
+        let others = match schema.get("additionalProperties") {
+            None => Some(Accepts::Anything),
+            Some(Value::Bool(false)) => None,
+            Some(said) => Some(Accepts::of(said, source)?),
         };
+        // Every name is a text.
+        if schema.get("propertyNames").is_some_and(|said| *said != json!({"type": "string"})) {
+            return None;
+        }
         let mut fields = Vec::new();
         for (name, field) in schema.get("properties").map_or(Some(&Map::new()), Value::as_object)? {
             let accepts = Accepts::of(field, source)?;
@@ -49,7 +53,7 @@ impl Simple {
             field.is_required = true;
         }
         let required = fields.iter().filter(|field| field.is_required).count();
-        Some(Self { fields, required, closed })
+        Some(Self { fields, required, others })
     }
 
     pub(super) fn accepts(&self, value: &Value) -> bool {
@@ -66,8 +70,8 @@ impl Simple {
             match self.field(name, &mut next) {
                 Some(field) if !field.accepts.accepts(value) => return None,
                 Some(field) => required += usize::from(field.is_required),
-                None if self.closed => return None,
-                None => {}
+                None if self.others.as_ref()?.accepts(value) => {}
+                None => return None,
             }
             bytes += name.len() + 4;
             bytes += match value {
@@ -145,7 +149,11 @@ mod tests {
             json!({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true}}}),
             json!({"type": "object", "properties": {"a": {"items": {"type": "string"}}}}),
             json!({"type": "object", "required": ["a"]}),
-            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "object", "propertyNames": {"pattern": "^a"}}),
+            json!({"type": "object", "additionalProperties": {"pattern": "^a"}}),
+            json!({"type": "object", "properties": {"a": {"exclusiveMinimum": 1}}}),
+            json!({"type": "object", "properties":
+                {"a": {"type": "integer", "minimum": 1, "exclusiveMinimum": true}}}),
             json!({"type": "object", "properties": {"a": {"oneOf": [{"type": "null"}, true]}}}),
         ] {
             assert!(Simple::of(&schema).is_none(), "{schema}");
@@ -170,7 +178,12 @@ mod tests {
             ),
             Just(json!({"type": "object", "properties": {"a": {"type": "integer"}},
                 "required": ["a"], "additionalProperties": false})),
+            Just(json!({"type": "object", "propertyNames": {"type": "string"},
+                "additionalProperties": {"type": "integer"}})),
             Just(json!({"type": "number", "minimum": -1, "maximum": 3})),
+            Just(json!({"type": "number", "exclusiveMinimum": 0})),
+            Just(json!({"type": "integer", "exclusiveMinimum": -1, "minimum": 1, "maximum": 3})),
+            Just(json!({"type": "integer", "exclusiveMaximum": 2, "minimum": i64::MIN})),
             Just(json!({"type": ["string", "null"]})),
             Just(json!({"enum": ["a", "b"]})),
             Just(json!({"const": "a"})),
