@@ -3,6 +3,7 @@
 
 mod address;
 mod connection;
+mod greet;
 mod heard;
 mod http;
 mod keep;
@@ -329,7 +330,7 @@ impl Upstream {
     /// Asks for the tools once more.
     pub(crate) async fn list(self: &Arc<Self>) {
         if let Ok(connection) = self.connected(Duration::ZERO).await {
-            keep::list(self, &connection).await;
+            greet::list(self, &connection).await;
         }
     }
 

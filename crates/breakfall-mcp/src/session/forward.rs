@@ -17,15 +17,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// What the client hears of a request that was not answered.
 fn lost_answer(upstream: &Upstream, lost: &Lost) -> Answer {
-    let why = lost.why();
-    let mut lines = why.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    // What a program wrote last is why it ended.
-    let told = match lines.next_back().filter(|_| first.ends_with(':')) {
-        Some(end) => format!("{first} {end}"),
-        None => first.to_owned(),
-    };
-    error(LOST, &format!("`{}` did not answer: {told}", upstream.key))
+    error(LOST, &format!("`{}` did not answer: {}", upstream.key, lost.in_a_line()))
 }
 
 /// Requests that read, and may be made twice.

@@ -27,6 +27,9 @@ const ARRIVING: Duration = Duration::from_secs(2);
 /// How much of what a server says to a refusal is told to the developer.
 const TOLD: usize = 500;
 
+/// Between how a program ended and what it wrote.
+pub(super) const WROTE: &str = "; it wrote:\n";
+
 /// Why there is no answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Lost {
@@ -55,6 +58,17 @@ impl Lost {
             }
             Self::Foreign(said) => format!("it does not speak this revision: {said}"),
             Self::TooLong => "its answer is too long".to_owned(),
+        }
+    }
+
+    /// The same in a line. What a program wrote last is why it ended.
+    pub(crate) fn in_a_line(&self) -> String {
+        let why = self.why();
+        let (what, wrote) = why.split_once(WROTE).unwrap_or((&why, ""));
+        let what = what.trim_start().lines().next().unwrap_or_default();
+        match wrote.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+            Some(end) => format!("{what}; it wrote: {end}"),
+            None => what.to_owned(),
         }
     }
 }

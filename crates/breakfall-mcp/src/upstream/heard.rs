@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use tokio::io::BufReader;
 use tokio::process::ChildStdout;
 
-use super::keep::list;
+use super::greet::list;
 use super::{Connection, Event, Lost, Upstream, of_subscription, subscription};
 use crate::fields::raw;
 use crate::lines::{Line, Lines};
