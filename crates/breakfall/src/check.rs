@@ -8,6 +8,8 @@ mod parse;
 mod problems;
 mod repair;
 mod rewrite;
+#[cfg(test)]
+mod samples;
 mod scalars;
 mod schema;
 mod simple;

@@ -234,6 +234,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::problems::all_found;
+    use super::super::samples::schema;
     use super::*;
     use crate::ToolSpec;
 
@@ -266,25 +267,6 @@ mod tests {
         ]
     }
 
-    fn schema() -> impl Strategy<Value = Value> {
-        let fields = proptest::collection::btree_map("[abcd/~]", field(), 0..6);
-        let closed = prop_oneof![Just(None), Just(Some(true)), Just(Some(false))];
-        (fields, closed, any::<[bool; 6]>()).prop_map(|(fields, closed, required)| {
-            let named = fields.keys().zip(required).filter(|(_, is)| *is);
-            let named: Vec<_> = named.map(|(name, _)| name.clone()).collect();
-            let mut schema = json!({
-                "type": "object",
-                "properties": fields,
-                "required": named,
-                "$defs": { "word": { "enum": ["a", "c"] }, "again": { "$ref": "#/$defs/word" } },
-            });
-            if let Some(closed) = closed {
-                schema["additionalProperties"] = json!(closed);
-            }
-            schema
-        })
-    }
-
     fn value() -> impl Strategy<Value = Value> {
         let plain = prop_oneof![
             Just(json!(null)),
@@ -309,7 +291,7 @@ mod tests {
 
         #[test]
         fn what_is_told_here_the_validator_tells_in_the_same_words(
-            schema in schema(),
+            schema in schema("[abcd/~]", field()),
             values in proptest::collection::vec(value(), 4),
             most in 1_usize..8,
         ) {
