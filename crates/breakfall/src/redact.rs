@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clean::Seen;
 pub use clean::is_hidden;
 pub use headers::secret_in_header;
 use marks::{GONE, MARK, fingerprint, keep_outside_of_marks, replaced};
@@ -128,6 +129,20 @@ impl Redactor {
 
     /// Every secret in a text, in order; two rules may find the same one.
     pub fn find(&self, text: &str) -> Vec<Span<'_>> {
+        let mut found = self.find_as_it_stands(text);
+        // What colours or hidden characters part is one where it is read.
+        if let Some(seen) = Seen::of(text) {
+            found.extend(self.find_as_it_stands(&seen.text).into_iter().map(|span| {
+                let (start, end) = seen.within(span.start, span.end);
+                Span { start, end, ..span }
+            }));
+            found.retain_mut(|span| keep_outside_of_marks(text, span));
+        }
+        found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+        found
+    }
+
+    fn find_as_it_stands(&self, text: &str) -> Vec<Span<'_>> {
         let mut found = Vec::new();
         for value in &self.values {
             let places = text.match_indices(value.as_str());
@@ -144,7 +159,6 @@ impl Redactor {
         BUILT_IN.find(text, &mut found, |mark, start| places.look(mark, start));
         found.extend(places.found);
         found.retain_mut(|span| keep_outside_of_marks(text, span));
-        found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         found
     }
 
@@ -248,6 +262,27 @@ mod tests {
         let cut = cut_middle(text, 60);
         assert!(cut.starts_with("aaaaaaaaaaaaaaaa") && cut.ends_with("üüüü"), "{cut}");
         assert!(cut.contains("…[300 bytes in all]…") && cut.len() <= 60, "{cut}");
+    }
+
+    #[test]
+    fn a_secret_that_colours_or_hidden_characters_part_is_one() {
+        let mut redactor = Redactor::default();
+        redactor.add_value("hunter2-hunter2");
+        let token = ["ghp_", "aB3dE5gH7jK9", "\u{200b}", "mN1pQ3sT5vW7xY9zA1bC3dE5"].concat();
+        for (text, secret) in [
+            ("\u{1b}[1mpassword\u{1b}[0m: \u{1b}[32mTr0ub4dor-9xKqZ\u{1b}[0m no", "Tr0ub"),
+            ("\u{1b}[34;1m\"password\"\u{1b}[0m: \u{1b}[0;32m\"Tr0ub4dor\"\u{1b}[0m", "Tr0ub"),
+            ("pass\u{200b}word=Tr0ub4dor-9xKqZ no", "Tr0ub"),
+            ("it was hunter2\u{1b}[0m-hunter2, no", "hunter2"),
+            (&token, "mN1pQ3sT5vW7"),
+        ] {
+            let redacted = redactor.redact(text);
+            assert!(redacted.contains(MARK) && !redacted.contains(secret), "{redacted:?}");
+            let (readable, _) = clean::readable(redacted.into_owned());
+            assert!(!readable.contains(secret), "{readable:?}");
+        }
+        let harmless = "\u{1b}[31merror\u{1b}[0m: no such file \u{1b}[1ma/b.c\u{1b}[0m\r\n";
+        assert_eq!(redactor.redact(harmless), harmless);
     }
 
     #[test]

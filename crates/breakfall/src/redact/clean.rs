@@ -25,21 +25,52 @@ fn unfit(c: char) -> bool {
 /// The text as a model and a terminal may read it: without escape sequences, control characters,
 /// and characters that cannot be seen or turn the text around. With how many were removed.
 pub(super) fn readable(text: String) -> (String, usize) {
-    if is_plain(&text) || !text.contains(invisible) {
-        return (text, 0);
+    match Seen::of(&text) {
+        None => (text, 0),
+        Some(seen) => {
+            let removed = text.chars().count() - seen.text.chars().count();
+            (seen.text, removed)
+        }
     }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    let mut removed = 0;
-    while let Some(at) = rest.find(invisible) {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let gone = sequence(rest);
-        removed += rest[..gone].chars().count();
-        rest = &rest[gone..];
+}
+
+/// What is seen of a text that holds more.
+pub(super) struct Seen {
+    pub(super) text: String,
+    /// Where each stretch without anything hidden begins: here, and in the whole.
+    stretches: Vec<(usize, usize)>,
+}
+
+impl Seen {
+    /// Nothing where all of a text is seen.
+    pub(super) fn of(whole: &str) -> Option<Self> {
+        if is_plain(whole) || !whole.contains(invisible) {
+            return None;
+        }
+        let mut seen = Self { text: String::with_capacity(whole.len()), stretches: Vec::new() };
+        let mut rest = whole;
+        loop {
+            seen.stretches.push((seen.text.len(), whole.len() - rest.len()));
+            let Some(at) = rest.find(invisible) else { break };
+            seen.text.push_str(&rest[..at]);
+            rest = &rest[at..];
+            rest = &rest[sequence(rest)..];
+        }
+        seen.text.push_str(rest);
+        Some(seen)
     }
-    out.push_str(rest);
-    (out, removed)
+
+    /// Where a byte that is seen stands in the whole.
+    fn place(&self, at: usize) -> usize {
+        let behind = self.stretches.partition_point(|(here, _)| *here <= at);
+        let (here, there) = self.stretches[behind.saturating_sub(1)];
+        there + (at - here)
+    }
+
+    /// Where a part that is not empty stands in the whole, with all that is hidden in it.
+    pub(super) fn within(&self, start: usize, end: usize) -> (usize, usize) {
+        (self.place(start), self.place(end - 1) + 1)
+    }
 }
 
 /// Whether a text holds nothing but what can be seen in ASCII: by far the most do.
@@ -100,6 +131,22 @@ mod tests {
         let text = "h\u{202b}i\u{200b} `a`\nb\u{2029}".to_owned();
         assert_eq!(one_line(text), "h\u{fffd}i\u{fffd} 'a'\u{fffd}b\u{fffd}");
         assert_eq!(one_line("größe (a|b) {c}~".to_owned()), "größe (a|b) {c}~");
+    }
+
+    #[test]
+    fn what_is_seen_is_found_in_the_whole() {
+        let whole = "\u{1b}[1mpass\u{200b}word\u{1b}[0m: x\u{1b}[32mé\u{1b}[0m y\u{7}";
+        let seen = Seen::of(whole).unwrap();
+        assert_eq!(seen.text, "password: xé y");
+        let part = |text: &str| {
+            let at = seen.text.find(text).unwrap();
+            let (start, end) = seen.within(at, at + text.len());
+            &whole[start..end]
+        };
+        assert_eq!(part("password"), "pass\u{200b}word");
+        assert_eq!(part("xé"), "x\u{1b}[32mé");
+        assert_eq!(part("y"), "y");
+        assert!(Seen::of("größe\n").is_none());
     }
 
     #[test]

@@ -192,7 +192,25 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         start -= 1;
         folded[start] = letter.to_ascii_lowercase();
     }
-    label(std::str::from_utf8(&folded[start..]).unwrap_or_default()).is_some()
+    label(std::str::from_utf8(&folded[start..]).unwrap_or_default()).is_some() || ends_in_pass(name)
+}
+
+/// What a secret under the short names is called.
+pub(super) const PASS: &str = "pass";
+
+/// Whether the last word of a name is one of the short ones: `smtp_pass`, `userPwd`. Other words
+/// end like that, too.
+pub(super) fn ends_in_pass(name: &str) -> bool {
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let short = name.len().checked_sub(4).map(|at| (at, PASS));
+    let short = short.into_iter().chain(name.len().checked_sub(3).map(|at| (at, "pwd")));
+    short.into_iter().any(|(at, word)| {
+        let (Some(before), Some(last)) = (name.get(..at), name.get(at..)) else { return false };
+        let begins = last.starts_with(|c: char| c.is_ascii_uppercase())
+            && before.ends_with(|c: char| c.is_ascii_lowercase());
+        last.eq_ignore_ascii_case(word)
+            && (begins || before.is_empty() || before.ends_with(['_', '-', '.']))
+    })
 }
 
 /// The names by their last letter, the longest first.
@@ -234,6 +252,16 @@ pub(super) fn is_harmless(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_names_are_words_of_their_own() {
+        for name in ["pass", "SMTP_PASS", "userPwd", "become-pass2", "db.pass"] {
+            assert!(is_secret_name(name), "{name}");
+        }
+        for name in ["compass", "BYPASS", "byPass_through", "pass_rate", "", "ass"] {
+            assert!(!is_secret_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn the_end_of_a_name_is_enough() {

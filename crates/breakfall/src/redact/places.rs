@@ -1,10 +1,12 @@
 //! Secrets by place: what is assigned to a name such as `password`, what a cookie holds, and
 //! private keys, whole or cut.
 
+use std::ops::Range;
+
 use super::Span;
 use super::entropy::{entropy, is_placeholder};
 use super::keys::private_key;
-use super::names::{is_harmless, is_suspicious, label};
+use super::names::{PASS, ends_in_pass, is_harmless, is_suspicious, label};
 
 /// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
@@ -41,11 +43,13 @@ pub(super) struct Search<'t> {
     until: usize,
     /// The `key` of a private key, which announces nothing more.
     key: Option<usize>,
+    /// The last stretch without anything that ends a bare value.
+    bare: Range<usize>,
 }
 
 impl<'t> Search<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, found: Vec::new(), until: 0, key: None }
+        Self { text, found: Vec::new(), until: 0, key: None, bare: 0..0 }
     }
 
     /// Looks at the place that a mark announces; marks come in order of their ends.
@@ -57,8 +61,18 @@ impl<'t> Search<'t> {
             && self.key != Some(start)
             && let Some(name) = name_around(self.text, start)
         {
-            self.until = assigned(self.text, &name, &mut self.found).unwrap_or(name.end);
+            self.until = self.assigned(&name).unwrap_or(name.end);
         }
+    }
+
+    /// The bare value that begins here. Values within one another are gone through once.
+    fn bare(&mut self, start: usize) -> &'t str {
+        let known = if self.bare.contains(&start) { self.bare.end } else { start };
+        let most = self.text.floor_char_boundary(start + LONGEST);
+        if known < most {
+            self.bare = start..known + bare_length(&self.text[known..most]);
+        }
+        &self.text[start..self.bare.end.min(most)]
     }
 }
 
@@ -96,58 +110,86 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
     }
     let name = std::str::from_utf8(&letters[..length]).ok()?;
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let label = label(name);
+    let label = label(name).or_else(|| ends_in_pass(raw).then_some(PASS));
     let may_hold = label.is_some() || is_suspicious(name, raw) && !is_harmless(name);
     may_hold.then(|| Name { folded: name.to_owned(), label, end })
 }
 
-/// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
-/// Gives back the end of the secret, when it found one.
-fn assigned(text: &str, name: &Name, found: &mut Vec<Span<'static>>) -> Option<usize> {
-    let Name { folded: name, label, end } = name;
-    let end = *end;
-    let rest = &text[end..];
-    let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
-    let quoted_name = after.len() < rest.len();
-    let after = past_type(after.trim_start_matches([' ', '\t']));
-    let Some(sign) = SIGNS.iter().find(|sign| after.starts_with(**sign)) else {
-        return said(text, name, (*label)?, after, found);
-    };
-    // `setProperty("NAME", "value")` assigns; a list does not.
-    let argument = *sign == ",";
-    if *sign == "==" || argument && !(quoted_name && in_a_call(&text[..end])) {
-        return None;
-    }
-    let value = after[sign.len()..].trim_start_matches([' ', '\t', '=']);
-    let spaced = value.len() < after.len() - sign.len();
-    let start = text.len() - value.len();
-    if name.ends_with("cookie") {
-        cookie(text, start, found);
-        return None;
-    }
-    let opening = value.len() - value.trim_start_matches(['\\', 'b', 'r', 'f']).len();
-    let (start, value, quoted) = match value[opening..].chars().next() {
-        Some(quote @ ('"' | '\'' | '`')) => {
-            let inside = start + opening + 1;
-            (
-                inside,
-                &text[inside..inside + quoted_length(&text[inside..], quote, opening > 0)],
-                true,
-            )
+impl Search<'_> {
+    /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
+    /// Gives back the end of the secret, when it found one.
+    fn assigned(&mut self, name: &Name) -> Option<usize> {
+        let Name { folded: name, label, end } = name;
+        let (text, end) = (self.text, *end);
+        let rest = &text[end..];
+        let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
+        let quoted_name = after.len() < rest.len();
+        let after = past_type(after.trim_start_matches([' ', '\t']));
+        let Some(sign) = SIGNS.iter().find(|sign| after.starts_with(**sign)) else {
+            return said(text, name, (*label)?, after, &mut self.found);
+        };
+        // `setProperty("NAME", "value")` assigns; a list does not.
+        let argument = *sign == ",";
+        if *sign == "==" || argument && !(quoted_name && in_a_call(&text[..end])) {
+            return None;
         }
-        Some(_) => (start, &value[..bare_length(value)], false),
-        None => return None,
-    };
-    let scheme = value.len() - skip_scheme(value).len();
-    let (start, value) = (start + scheme, &value[scheme..]);
-    let prose = spaced && !quoted && !quoted_name && *sign == ":";
-    if let Some(known) = label.filter(|_| !argument && looks_secret(value, quoted, prose)) {
-        found.push(Span { start, end: start + value.len(), name: known });
+        let value = after[sign.len()..].trim_start_matches([' ', '\t', '=']);
+        let spaced = value.len() < after.len() - sign.len();
+        // As Rust shows it.
+        let value = value.strip_prefix("Some(").unwrap_or(value);
+        let start = text.len() - value.len();
+        if name.ends_with("cookie") {
+            cookie(text, start, &mut self.found);
+            return None;
+        }
+        let opening = value.len() - value.trim_start_matches(['\\', 'b', 'r', 'f']).len();
+        let (start, value, quoted) = match value[opening..].chars().next() {
+            Some(quote @ ('"' | '\'' | '`')) => {
+                let inside = start + opening + 1;
+                (
+                    inside,
+                    &text[inside..inside + quoted_length(&text[inside..], quote, opening > 0)],
+                    true,
+                )
+            }
+            Some(_) => (start, self.bare(start), false),
+            None => return None,
+        };
+        let scheme = value.len() - skip_scheme(value).len();
+        let (start, value) = (start + scheme, &value[scheme..]);
+        let prose = spaced && !quoted && !quoted_name && *sign == ":";
+        // Words in quotes are a passphrase where they are assigned as code does it.
+        let phrase = quoted && !spaced && *sign == "=" && is_phrase(value);
+        let found = &mut self.found;
+        if let Some(known) = label.filter(|known| {
+            !argument
+                && (phrase
+                    || looks_secret(value, quoted, prose)
+                        && (*known != PASS || is_no_result(value)))
+        }) {
+            found.push(Span { start, end: start + value.len(), name: known });
+        }
+        if looks_generic(value) && !is_harmless(name) {
+            found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
+        }
+        found.last().filter(|last| last.start == start).map(|last| last.end)
     }
-    if looks_generic(value) && !is_harmless(name) {
-        found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
-    }
-    found.last().filter(|last| last.start == start).map(|last| last.end)
+}
+
+/// Whether what stands under `pass` is no count, and no verdict.
+fn is_no_result(value: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
+    has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || value.len() >= 8)
+}
+
+/// Whether a quoted text is a few words, and no sentence about the field.
+fn is_phrase(value: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let words = value.split(' ').filter(|word| !word.is_empty()).count();
+    (2..=12).contains(&words)
+        && value.len() < 80
+        && value.chars().all(plain)
+        && !value.split(' ').any(is_placeholder)
 }
 
 /// Names whose values are told in a sentence.
@@ -232,7 +274,6 @@ fn quoted_length(inside: &str, quote: char, escaped: bool) -> usize {
 }
 
 fn bare_length(value: &str) -> usize {
-    let value = super::bounded(value, LONGEST);
     value
         .find(|c: char| {
             c.is_whitespace()
@@ -247,13 +288,16 @@ fn bare_length(value: &str) -> usize {
 /// Whether a value in a secret's place is one, and not a word about it.
 fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
     let value = value.trim_end_matches(['.', ':']);
-    if value.chars().count() < 3 || is_placeholder(value) {
+    // An address, a path or code: seen at once, however long it is.
+    let is_other = value.starts_with('/') || value.starts_with("arn:") || value.contains("://");
+    let is_word = !quoted || !value.contains(char::is_whitespace);
+    if is_other && is_word || value.chars().count() < 3 || is_placeholder(value) {
         return false;
     }
     let has = |class: fn(&char) -> bool| value.chars().any(|c| class(&c));
     let letters = has(|c| c.is_alphabetic());
     let digits = has(char::is_ascii_digit);
-    if value.contains(char::is_whitespace) {
+    if !is_word {
         // A sentence about the field, unless it is as irregular as a passphrase.
         return quoted
             && digits
@@ -262,11 +306,7 @@ fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
             && entropy(value) > 3.5
             && !value.ends_with('.');
     }
-    if value.contains("://")
-        || value.contains("()")
-        || value.starts_with('/')
-        || value.starts_with("arn:")
-    {
+    if value.contains("()") {
         return false;
     }
     if prose {
@@ -283,7 +323,7 @@ fn cookie(text: &str, start: usize, found: &mut Vec<Span<'static>>) {
     for pair in line.split(';') {
         if let Some((_, value)) = pair.split_once('=') {
             let value = value.trim_matches(['"', '\'', ' ']);
-            let value = &value[..bare_length(value)];
+            let value = &value[..bare_length(super::bounded(value, LONGEST))];
             let from = at + pair.rfind(value).unwrap_or(0);
             if value.len() >= 8 && !is_placeholder(value) && entropy(value) > 2.5 {
                 found.push(Span { start: from, end: from + value.len(), name: "cookie" });

@@ -166,9 +166,10 @@ fn read(line: &str) -> Option<Announced> {
     let shape = Shape {
         name: name.to_owned(),
         least_entropy: least.parse().unwrap_or(0.0),
-        in_a_place: form == "place",
+        in_a_place: matches!(form, "place" | "told"),
         named: if form == "beside" { longest_name(names, keywords) } else { None },
-        needs_digit: matches!(form, "token" | "prefix") && !name.starts_with("huggingface"),
+        needs_digit: matches!(form, "token" | "prefix" | "told")
+            && !["huggingface", "aws-"].iter().any(|known| name.starts_with(known)),
         pattern,
         group: None,
         regex: OnceLock::new(),
