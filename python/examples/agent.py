@@ -63,9 +63,9 @@ try:
 except Exception as error:
     print(f"the run died: {type(error).__name__}")
 
-# %% Ours: the run goes on. No password reaches the model.
+# %% Ours: the run goes on. No password reaches the model. What only reads may be tried again.
 print("\n== with ErrorHandlingToolNode")
-node = ErrorHandlingToolNode([weather, almanac])
+node = ErrorHandlingToolNode([weather, almanac], effects={"weather": "read_only"})
 for message in agent(node).invoke(ASKED)["messages"]:
     if message.content:
         print(f"[{message.type}] {message.content}")

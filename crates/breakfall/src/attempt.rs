@@ -146,7 +146,7 @@ impl Checked<'_> {
         };
         classify::classify(&mut failure, terms.reader, &slot.entry.spec.name);
         let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
-        let verdicts = (of_tool(&failure), of_upstream(&failure));
+        let verdicts = (of_tool(&failure, began), of_upstream(&failure, began));
         passes.settle(&slot.entry.spec, verdicts, ended, trail);
         trail.failed(began - terms.began, ended - began, failure.kind());
         Err(failure)
@@ -236,17 +236,20 @@ impl Passes<'_> {
 }
 
 /// What a failure says of the tool: only what is no fault of the call counts against it.
-fn of_tool(failure: &Failure) -> Verdict {
+fn of_tool(failure: &Failure, began: Instant) -> Verdict {
     match failure.kind() {
         kind @ (FailureKind::Timeout | FailureKind::Upstream) => Verdict::Bad(kind),
-        _ => of_upstream(failure),
+        kind @ FailureKind::Network if failure.facts().is_unread => Verdict::Bad(kind),
+        _ => of_upstream(failure, began),
     }
 }
 
 /// What a failure says of the whole upstream: one tool that is slow or broken says nothing of the
-/// others, a server that is gone does.
-fn of_upstream(failure: &Failure) -> Verdict {
+/// others, a server that is gone does. One that answers is there, whatever it says of others.
+fn of_upstream(failure: &Failure, began: Instant) -> Verdict {
     match failure.kind() {
+        FailureKind::Network if failure.facts().is_unread => Verdict::Good,
+        FailureKind::Network if failure.detail() == &Detail::Gone => Verdict::Lost(began),
         kind @ FailureKind::Network => Verdict::Bad(kind),
         // A panic or a crash; an exception that was reported is an answer.
         kind @ FailureKind::Internal if failure.provenance() == Provenance::Hidden => {

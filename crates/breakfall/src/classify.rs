@@ -32,18 +32,25 @@ pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};
 pub use silent::{Silent, silent};
 pub(crate) use silent::{may_be_silent, silent_output};
-pub(crate) use types::{by_type, causes, io_error_kind, short_type_name};
+pub(crate) use types::{by_type, causes, short_type_name};
 pub use wait::retry_after;
 
 use std::time::Duration;
 
 use crate::{Failure, FailureKind, MayPass, Provenance, Raised};
 
+/// In how many causes a resource is looked for.
+const CAUSES: usize = 4;
+
 /// Decides the kind of a failure of a tool's that nobody declared. What a tool declared stands.
 pub(crate) fn classify(failure: &mut Failure, reader: &Reader, tool: &str) {
     let facts = failure.facts();
     let is_open = facts.is_unread || facts.provenance == Provenance::Unknown;
     if facts.kind != FailureKind::Execution || !is_open {
+        if is_open && facts.resource.is_none() {
+            let named = named(failure, reader);
+            failure.facts_mut().resource = named.filter(|resource| resource != tool);
+        }
         return;
     }
     let evidence = Evidence {
@@ -82,6 +89,20 @@ struct Told {
 fn told(reading: &Reading) -> Told {
     let Reading { kind, status, wait, may_pass, ref resource, .. } = *reading;
     Told { kind, status, wait, may_pass, resource: resource.clone() }
+}
+
+/// What a failure of a known kind is about: what its words name, where they tell the same kind.
+fn named(failure: &Failure, reader: &Reader) -> Option<String> {
+    let of = |text: &str, type_name: Option<&str>| {
+        let evidence = Evidence { text, type_name, ..Evidence::default() };
+        let is_same = |reading: &Reading| reading.kind == failure.kind();
+        reader.recall(&evidence, |reading| reading.resource.clone().filter(|_| is_same(reading)))
+    };
+    let facts = failure.facts();
+    of(&facts.message, facts.type_name.as_deref()).or_else(|| {
+        let causes = causes(failure.source()?).filter_map(|cause| cause.downcast_ref::<Raised>());
+        causes.take(CAUSES).find_map(|cause| of(cause.text(), Some(cause.type_name())))
+    })
 }
 
 /// What an exception says that was raised from another: the first of its causes that tells a kind.

@@ -171,15 +171,10 @@ impl Failure {
         self.0.may_pass.unwrap_or(self.0.kind.may_pass())
     }
 
-    /// Whether it is proven that the call never reached what does the work: by who dispatched it,
-    /// or by the type of the error. Words prove nothing, they may tell of a later step.
+    /// Whether who dispatched the call says that it never reached what does the work. Neither words
+    /// nor the type of an error prove that: they may tell of a later step.
     pub fn never_dispatched(&self) -> bool {
-        let refused = |error: &(dyn std::error::Error + 'static)| {
-            crate::classify::io_error_kind(error) == Some(std::io::ErrorKind::ConnectionRefused)
-        };
         self.0.not_dispatched
-            || self.0.kind == FailureKind::Network
-                && self.source().is_some_and(|source| crate::classify::causes(source).any(refused))
     }
 
     pub(crate) fn facts(&self) -> &Facts {

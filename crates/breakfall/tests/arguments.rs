@@ -398,6 +398,45 @@ async fn what_would_change_what_a_call_means_is_left_to_its_tool() {
 }
 
 #[tokio::test]
+async fn what_tells_shapes_apart_or_confirms_is_never_made_up_for_the_model() {
+    let shape = |action: &str| {
+        json!({ "type": "object",
+            "properties": { "action": { "const": action }, "name": { "type": "string" } },
+            "required": ["action", "name"] })
+    };
+    let op = json!({ "type": "object", "required": ["op"],
+        "properties": { "op": { "anyOf": [shape("delete"), shape("create")] } } });
+    let wipe = json!({ "type": "object", "required": ["path", "confirm"],
+        "properties": { "path": { "type": "string" }, "confirm": { "const": true } } });
+    let either = json!({ "type": "object",
+        "properties": { "a": { "anyOf": [{ "type": "integer" }, { "type": "string" }] } } });
+    let version = json!({ "type": "object",
+        "properties": { "a": { "type": "string" }, "n": { "type": "integer" } } });
+    for (schema, arguments) in [
+        (&op, r#"{"op":{"name":"prod"}}"#),
+        (&wipe, r#"{"path":"/"}"#),
+        (&either, r#"{"a":true}"#),
+        (&version, r#"{"a":3.5}"#),
+        (&version, r#"{"n":"007"}"#),
+    ] {
+        let guard = Guard::builder()
+            .tool(Script::new("t").schema(schema.clone()).tool())
+            .policy(Policy { checking: Checking::Diagnose, ..Policy::default() })
+            .build()
+            .unwrap();
+        // The tool itself decides.
+        assert_eq!(guard.handle(Call::new("1", "t", arguments)).await.text, arguments);
+    }
+    let text = answer(op.clone(), r#"{"op": {"name": "prod"}}"#).await.text;
+    let expected = "- `op.action`: expected one of `\"delete\"`, `\"create\"`; it is missing";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("put the real values there: `op.action`"), "{text}");
+    let text = answer(op, r#"{"op": {"name": "prod", "action": "destroy"}}"#).await.text;
+    let expected = "- `op.action`: expected one of `\"delete\"`, `\"create\"`, got `\"destroy\"`";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[tokio::test]
 async fn when_such_a_tool_refuses_the_call_the_full_diagnosis_is_told() {
     let guard = Guard::builder()
         .tool(Script::new("t").schema(schema()).fails(FailureKind::InvalidArguments).tool())

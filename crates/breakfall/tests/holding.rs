@@ -266,6 +266,38 @@ async fn only_trouble_of_the_tool_counts_against_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_answers_is_there_whatever_its_tool_could_not_reach() {
+    let fetch = function_with("fetch", "", |asked: Value, _| async move {
+        let address = &asked["n"];
+        Err::<String, _>(Failure::told(format!("fetch http://a{address}: connection refused")))
+    });
+    let echo = Script::new("echo").answers("fine").tool();
+    let tools = [fetch.upstream("s"), echo.upstream("s")];
+    let guard = Guard::builder().tools(tools).build().unwrap();
+    for n in 0..12 {
+        guard.handle(other("fetch", n)).await;
+    }
+    assert_eq!(guard.handle(call("echo")).await.text, "fine");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_loss_of_a_server_counts_once_however_many_calls_were_under_way() {
+    let tool = function_with("work", "", |_: Value, _| async move {
+        tokio::time::sleep(seconds(1)).await;
+        Err::<String, _>(Failure::gone("its server stopped"))
+    });
+    let echo = Script::new("echo").answers("fine").tool();
+    let tools = [tool.upstream("s"), echo.upstream("s")];
+    let guard = Guard::builder().tools(tools).build().unwrap();
+    let state = || guard.toolbox().gate(Scope::Upstream("s")).unwrap().breaker;
+    for losses in 1..=5 {
+        guard.handle_all((0..16).map(|n| other("work", 100 * losses + n)).collect()).await;
+        let is_open = matches!(state(), BreakerState::Open { .. });
+        assert_eq!(is_open, losses == 5, "{losses}: {:?}", state());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_upstream_that_is_gone_rests_with_all_its_tools_and_one_slow_tool_does_not() {
     let guard = |kind| {
         Guard::builder()

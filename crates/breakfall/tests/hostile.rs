@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::fmt;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use breakfall::{
@@ -387,18 +388,33 @@ async fn escape_sequences_of_a_tool_reach_no_model() {
 
 #[tokio::test]
 async fn a_call_that_never_arrived_took_no_effect_and_one_that_crashed_may_have() {
-    let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
-    for never_arrived in [Failure::from(refused()), Failure::network("no program").not_dispatched()]
-    {
-        let text = reply_to(Preset::Breakfall, "t", never_arrived).await.text;
-        assert!(!text.contains("taken effect"), "{text}");
+    let never_arrived = Failure::network("no program").not_dispatched();
+    let text = reply_to(Preset::Breakfall, "t", never_arrived).await.text;
+    assert!(!text.contains("taken effect"), "{text}");
+    // Words and types may tell of a later step than the first.
+    let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+    for said in [Failure::network("connect: connection refused"), refused.into()] {
+        assert!(reply_to(Preset::Breakfall, "t", said).await.text.contains("taken effect"));
     }
-    // Words may tell of a later step than the first.
-    let said = Failure::network("connect: connection refused");
-    assert!(reply_to(Preset::Breakfall, "t", said).await.text.contains("taken effect"));
     let crashed = Failure::http(502, "bad gateway");
     let text = reply_to(Preset::Breakfall, "t", crashed).await.text;
     assert!(text.contains("HTTP 502; it may have taken effect.\nCheck its result"), "{text}");
+}
+
+#[tokio::test]
+async fn a_step_that_is_refused_does_not_run_a_tool_again_that_may_run_once() {
+    let charged = Arc::new(AtomicU32::new(0));
+    let tool = function("order", "Charges, then ships.", {
+        let charged = Arc::clone(&charged);
+        move |_: Value| {
+            charged.fetch_add(1, Ordering::Relaxed);
+            async { Err::<String, _>(std::io::Error::from(std::io::ErrorKind::ConnectionRefused)) }
+        }
+    });
+    let guard = Guard::builder().tool(tool).build().unwrap();
+    let reply = guard.handle(Call::new("1", "order", "{}")).await;
+    assert!(reply.is_error && reply.text.contains("may have taken effect"), "{}", reply.text);
+    assert_eq!(charged.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]

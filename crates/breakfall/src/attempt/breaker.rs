@@ -28,6 +28,8 @@ pub(crate) struct Breaker {
     window: Window,
     tripped: u64,
     trips: VecDeque<Trip>,
+    /// When the thing behind it was last told to be gone.
+    lost: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -80,6 +82,9 @@ pub(crate) enum Verdict {
     Good,
     /// It does not.
     Bad(FailureKind),
+    /// It went away while this call was under way, which began then. Every such call tells of it;
+    /// it happened once.
+    Lost(Instant),
     /// Nothing: the call was stopped, or never reached it.
     Neither,
 }
@@ -192,12 +197,13 @@ impl Breaker {
         if ticket.epoch() != self.epoch {
             return None;
         }
+        let verdict = self.told_once(verdict, now);
         match &mut self.phase {
             Phase::Closed => self.count(verdict, rules, now),
             Phase::HalfOpen { probing, successes, open_for } if ticket.is_probe() => {
                 *probing = false;
                 match verdict {
-                    Verdict::Neither => {}
+                    Verdict::Neither | Verdict::Lost(_) => {}
                     Verdict::Good => {
                         *successes += 1;
                         if *successes >= rules.successes {
@@ -221,9 +227,19 @@ impl Breaker {
         }
     }
 
+    /// The first call that tells of a loss counts, no other that was under way then.
+    fn told_once(&mut self, verdict: Verdict, now: Instant) -> Verdict {
+        let Verdict::Lost(began) = verdict else { return verdict };
+        if self.lost.is_some_and(|lost| began <= lost) {
+            return Verdict::Neither;
+        }
+        self.lost = Some(now);
+        Verdict::Bad(FailureKind::Network)
+    }
+
     fn count(&mut self, verdict: Verdict, rules: &BreakerRules, now: Instant) {
         let kind = match verdict {
-            Verdict::Neither => return,
+            Verdict::Neither | Verdict::Lost(_) => return,
             Verdict::Good => {
                 self.consecutive = 0;
                 self.window.add(GOOD, rules.window, now);

@@ -348,11 +348,15 @@ fn held_back(whose: Whose, wait: Option<Duration>) -> Failure {
     }
 }
 
+/// How long who finds no place is told to wait.
+const CROWDED: Duration = Duration::from_secs(1);
+
 fn crowded(whose: Whose) -> Failure {
-    blocked(match whose {
+    let block = match whose {
         Whose::Tool => Block::QueueFull,
         Whose::Upstream => Block::UpstreamQueueFull,
-    })
+    };
+    blocked(block).wait_for(CROWDED)
 }
 
 fn blocked(block: Block) -> Failure {

@@ -113,7 +113,7 @@ impl Default for GateRules {
             breaker: Some(BreakerRules::default()),
             budget: Some(BudgetRules::default()),
             concurrency: None,
-            queue: 64,
+            queue: 1024,
             queue_timeout: Duration::from_secs(30),
         }
     }

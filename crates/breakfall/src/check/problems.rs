@@ -22,6 +22,9 @@ pub(super) const SEEN: usize = 8 << 10;
 /// How many problems are worth telling a model.
 pub(super) const PROBLEMS: usize = 20;
 
+/// Behind what is expected of something that is not there.
+const MISSING: &str = "; it is missing";
+
 /// Among how many names the nearest is looked for.
 const NAMES: usize = 1_000;
 
@@ -132,6 +135,26 @@ impl<'a> Place<'a> {
         Found { at: self.at.clone(), name: None, problem }
     }
 
+    /// Where a constant tells the accepted shapes apart, each of them is accepted.
+    fn tell_apart(&self, schema: &'a Schema, found: &mut Found) {
+        let inside = found.at.as_str().strip_prefix(self.at.as_str()).unwrap_or_default();
+        let name = match &found.name {
+            Some(name) if inside.is_empty() => name.as_str(),
+            None => inside.strip_prefix('/').unwrap_or_default(),
+            Some(_) => return,
+        };
+        let context = self.context(schema);
+        let shapes = context.get("anyOf").or(context.get("oneOf")).and_then(Value::as_array);
+        let constant = |shape| {
+            let property = schema.resolve(shape).get("properties")?.get(name)?;
+            schema.resolve(property).get("const").cloned()
+        };
+        let constants = shapes.into_iter().flatten().map(constant).collect::<Option<Vec<_>>>();
+        let Some(constants) = constants.filter(|all| all.len() > 1) else { return };
+        let missing = if found.name.is_some() { MISSING } else { "" };
+        found.problem.expected = format!("{}{missing}", one_of(&Value::Array(constants)));
+    }
+
     /// The problem with what has or should have this name in here.
     fn inside(&self, name: &str, problem: Problem) -> Found {
         let mut path = path(self.at.as_str(), self.value);
@@ -184,9 +207,12 @@ fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Fo
         Kind::AnyOf { context: branches } | Kind::OneOfNotValid { context: branches } => {
             match meant(branches, place.at) {
                 Some(errors) => {
-                    return errors
-                        .iter()
-                        .for_each(|error| one(schema, error, place.value, place.most, out));
+                    let first = out.len();
+                    for error in errors {
+                        one(schema, error, place.value, place.most, out);
+                    }
+                    let found = out.get_mut(first..).unwrap_or_default();
+                    return found.iter_mut().for_each(|found| place.tell_apart(schema, found));
                 }
                 None => describe(schema, place.context(schema)),
             }
@@ -204,7 +230,7 @@ fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Fo
 /// What is asked for and not there.
 pub(super) fn missing(schema: &Schema, wanted: Option<&Value>) -> Problem {
     let mut expected = wanted.map_or_else(|| "a value".to_owned(), |s| describe(schema, s));
-    expected.push_str("; it is missing");
+    expected.push_str(MISSING);
     Problem { expected, ..Problem::default() }
 }
 

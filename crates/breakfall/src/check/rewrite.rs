@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::scalars::{least, sample_text, scalar, within};
+use super::scalars::{keeps_all, least, sample_text, scalar, within};
 use super::wanted::{Wanted, branch, kind_for};
 use super::{Schema, problems};
 use crate::toolbox::nearest;
@@ -38,7 +38,7 @@ pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> O
     let mut problems = Cow::Borrowed(problems);
     for _ in 0..ROUNDS {
         let given = arguments.is_object().then_some(&*arguments);
-        let mut rewriter = Rewriter { schema, problems: &problems, found, left: VALUES };
+        let mut rewriter = Rewriter { schema, problems: &problems, found, left: VALUES, chosen: 0 };
         let fitted = rewriter.fit(schema.root(), given, &mut String::with_capacity(PATH), DEPTH);
         if rewriter.left == 0 || !fitted.is_object() {
             return None;
@@ -68,6 +68,8 @@ struct Rewriter<'a> {
     problems: &'a [Problem],
     found: Found,
     left: usize,
+    /// Within how many shapes that we chose among others.
+    chosen: usize,
 }
 
 impl<'a> Rewriter<'a> {
@@ -87,22 +89,33 @@ impl<'a> Rewriter<'a> {
         }
         let (schema, wanted) = Wanted::of(self.schema, wanted);
         if let Some(constant) = wanted.constant {
-            if given.is_some_and(|given| given != constant) {
-                self.make_up_at(path);
+            match given {
+                Some(given) if given == constant => {}
+                // What is only one of several is the model's to choose.
+                None if self.chosen == 0 => self.found.is_exact = false,
+                _ => self.make_up_at(path),
             }
             return constant.clone();
         }
         if let Some(options) = wanted.options {
             return self.choose(options, given, path);
         }
-        if let Some(branch) = branch(self.schema, &wanted, given) {
-            return self.fit(branch, given, path, depth - 1);
+        if let Some((branch, is_sure)) = branch(self.schema, &wanted, given) {
+            let chosen = usize::from(!is_sure);
+            self.found.is_exact &= is_sure;
+            self.chosen += chosen;
+            let fitted = self.fit(branch, given, path, depth - 1);
+            self.chosen -= chosen;
+            return fitted;
         }
         match kind_for(&wanted, given) {
             "object" => self.object(&wanted, given, path, depth),
             "array" => self.array(schema, given, path, depth),
             kind => match given.and_then(|given| scalar(kind, given)) {
-                Some(value) if within(schema, &value) => value,
+                Some(value) if within(schema, &value) => {
+                    self.found.is_exact &= given.is_none_or(|given| keeps_all(given, &value));
+                    value
+                }
                 _ => self.make_up(schema, wanted.own(), kind, path),
             },
         }

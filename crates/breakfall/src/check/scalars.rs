@@ -42,6 +42,18 @@ fn keeps_digits(number: &Number) -> bool {
     !number.is_f64() || number.as_f64().is_some_and(|number| number.abs() < 9e15)
 }
 
+/// Whether a value in another type says all that was written: `3.10` was, and is 3.1 by now; `007`
+/// is more than 7.
+pub(super) fn keeps_all(given: &Value, value: &Value) -> bool {
+    match (given, value) {
+        (Value::Number(number), Value::String(_)) => !number.is_f64(),
+        (Value::String(text), Value::Number(number)) if number.is_i64() => {
+            number.to_string() == text.trim()
+        }
+        _ => true,
+    }
+}
+
 /// `3.0` is 3; `3.5` is nothing.
 fn whole(number: f64) -> Option<Value> {
     #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and small")]

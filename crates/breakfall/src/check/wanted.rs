@@ -67,12 +67,13 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The branch of `anyOf`, `oneOf` or `allOf` that fits what was given best.
+/// The branch of `anyOf`, `oneOf` or `allOf` that fits what was given best, and whether it is the only
+/// one that can be meant.
 pub(super) fn branch<'a>(
     schema: &'a Schema,
     wanted: &Wanted<'a>,
     given: Option<&Value>,
-) -> Option<&'a Value> {
+) -> Option<(&'a Value, bool)> {
     let branches = wanted.any_of.or(wanted.one_of).or(wanted.all_of);
     let branches = branches.filter(|_| wanted.properties.is_none())?;
     // How well a branch fits: its constants kept, the same type, readable as its type, anything
@@ -102,7 +103,12 @@ pub(super) fn branch<'a>(
         }
     };
     // The first of the best, as the author of the schema listed them.
-    branches.iter().rev().max_by_key(|branch| fits(branch))
+    let best = branches.iter().rev().max_by_key(|branch| fits(branch))?;
+    let is_null =
+        |branch: &&Value| schema.resolve(branch).get("type").is_some_and(|it| it == "null");
+    let others = branches.iter().filter(|branch| !is_null(branch)).count();
+    let is_sure = others < 2 || wanted.all_of.is_some() || keeps(schema.resolve(best));
+    Some((best, is_sure))
 }
 
 fn is(kind: &str, value: &Value) -> bool {

@@ -52,6 +52,7 @@ pub(crate) fn explain_as(
     facts.resource = reading.resource;
     facts.status = reading.status;
     facts.wait = reading.wait;
+    facts.may_pass = Some(reading.may_pass);
     let words = reading.words.map(|words| redactor.clean(words, 80));
     match redactor.report(Err(failure), terms) {
         Report::Failure(failure) => Explanation {

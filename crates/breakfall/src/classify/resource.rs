@@ -4,6 +4,7 @@
 mod candidates;
 mod forms;
 mod letters;
+mod nameless;
 mod names;
 mod parts;
 mod scene;

@@ -64,15 +64,6 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<FailureKind> {
     None
 }
 
-/// What the operating system calls it.
-pub(crate) fn io_error_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
-    if let Some(error) = error.downcast_ref::<io::Error>() {
-        return Some(error.kind());
-    }
-    let number = error.downcast_ref::<Raised>()?.number()?;
-    Some(io::Error::from_raw_os_error(number).kind())
-}
-
 fn io_kind(error: &io::Error) -> Option<FailureKind> {
     use FailureKind as K;
     use io::ErrorKind as E;

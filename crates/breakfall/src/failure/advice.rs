@@ -90,6 +90,8 @@ impl Advice {
             K::Precondition => Self::DoThatFirst,
             // A lock that someone else holds for a while.
             K::Conflict if standing.may_pass == MayPass::Yes => repeat(),
+            // A name that nobody knows, a certificate that nobody signed.
+            K::Network if standing.may_pass == MayPass::No => Self::DoNotRepeat,
             K::Conflict | K::Execution => Self::Decide,
             K::Timeout | K::RateLimited | K::Network | K::Upstream => repeat(),
             K::InvalidOutput => Self::RepeatOnce,

@@ -160,9 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_connection_was_never_dispatched() {
-        assert!(Failure::raised(Raised::new("OSError", "").errno(111)).never_dispatched());
-        assert!(!Failure::raised(Raised::new("OSError", "").errno(104)).never_dispatched());
+    fn what_an_exception_of_a_known_kind_names_is_its_resource() {
+        let missing = "[Errno 2] No such file or directory: '/etc/weather/config.yaml'";
+        let missing = || Raised::new("FileNotFoundError", missing).errno(2);
+        let resource = |raised| read(raised).resource().map(ToOwned::to_owned);
+        assert_eq!(resource(missing()).as_deref(), Some("/etc/weather/config.yaml"));
+        let outer = Raised::new("RuntimeError", "could not start").caused_by(missing());
+        assert_eq!(resource(outer).as_deref(), Some("/etc/weather/config.yaml"));
+        assert_eq!(resource(Raised::new("OSError", "no").errno(13)), None);
     }
 
     #[test]

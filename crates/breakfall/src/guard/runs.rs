@@ -148,7 +148,7 @@ impl Runs {
 
     fn failed(&self, call: &Call, mut failure: Failure, terms: &RunTerms<'_>) -> Failure {
         let kind = failure.kind();
-        let key = failure.facts().key.filter(|_| is_a_repeat(kind));
+        let key = failure.facts().key.filter(|_| is_a_repeat(&failure));
         let pauses = terms.disposition(&failure) == Disposition::Pause;
         if key.is_none() && !pauses {
             return failure;
@@ -245,9 +245,12 @@ fn refused(refusal: Refusal) -> Failure {
     }
 }
 
-/// Whether a model that makes the call again repeats itself.
-fn is_a_repeat(kind: FailureKind) -> bool {
-    !matches!(kind, FailureKind::Cancelled | FailureKind::Repeated | FailureKind::Broken)
+/// Whether a model that makes the call again repeats itself: not where others were in its way.
+fn is_a_repeat(failure: &Failure) -> bool {
+    use FailureKind::{Broken, Cancelled, Repeated};
+    let is_crowded =
+        matches!(failure.detail(), Detail::Blocked(Block::QueueFull | Block::UpstreamQueueFull));
+    !is_crowded && !matches!(failure.kind(), Cancelled | Repeated | Broken)
 }
 
 /// Whether it tells against the tool for the rest of the run.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::letters::{
     BEYOND, DIGIT, DOT, LETTERS, LOWER, MARK_OR_EQUALS, SLASH, UNDERSCORE, UPPER, sorts,
 };
+use super::nameless::is_nameless;
 use super::names::{Shape, tidy, tidy_of};
 use super::parts::each_part;
 use super::scene::{Scene, Spot};
@@ -236,6 +237,7 @@ impl<'t> Scene<'t> {
         let sorts = if text.len() == there.len() { made_of } else { sorts(text) };
         if found.len() >= MOST
             || known != Some(LOWER) && !self.may_be_named(&range, text, sorts, signs)
+            || !signs.has(Sign::Form) && self.names_nothing(&range, text)
         {
             return;
         }
@@ -260,6 +262,12 @@ impl<'t> Scene<'t> {
         let whole = signs.has(Sign::WholeText) && !self.outside && !signs.has(Sign::Type);
         signs.add_if(whole && !text.contains(' ') && !text.contains('_'), Sign::WholeName);
         found.push(Candidate { text, signs, beside, gaps });
+    }
+
+    /// Whether it is nothing but what decided, or no name of anything.
+    fn names_nothing(&self, range: &Range<usize>, text: &str) -> bool {
+        let is_decisive = |place: &Spot| place.range == *range;
+        self.places.iter().any(is_decisive) || is_nameless(self.text, range, text)
     }
 
     /// Whether it can be a name at all: quoted, or by a form, or neither a plain word nor a status.

@@ -97,6 +97,27 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
                 r"(?i)\bbind(?:\(\))? (?:to|on) (\S+?):? failed",
             ),
         ),
+        // What is missing in something that is there: no key 'x' in file y.
+        (
+            MISSING,
+            Pattern::new(
+                &[" in ", " on "],
+                r#"(?i)(?:\bno (?:such )?(?:\w+ ){0,2}?|(?:could not|couldn't|cannot|can't|unable to) (?:find|locate) (?:the |an? )?(?:\w+ ){0,2}?)['"`\[]([^'"`\]\n]+)['"`\]] (?:in|on) (?:the )?(?:\w+ )?['"`]?[\w./]"#,
+            ),
+        ),
+        (MISSING, Pattern::new(&["refspec "], r"src refspec (\S+) does not match")),
+        (
+            MISSING,
+            Pattern::new(&["package named"], r"no matching package named [`'\x22]([^`'\x22\n]+)"),
+        ),
+        (MISSING, Pattern::new(&["unbound variable"], r"(\w+): unbound variable")),
+        (
+            MISSING,
+            Pattern::new(
+                &["uggestions:", "id you mean", "vailable:", "alid "],
+                r#"(?i)\b(?:unknown|invalid|no such) (?:\w+ )?:? ?['"`]?([\w.\-]+)['"`]?[.;,]? (?:suggestions|did you mean|available|valid)\b"#,
+            ),
+        ),
         (MISSING, Pattern::new(&["cannot load such"], r"cannot load such file -- (\S+)")),
         (
             ANY,

@@ -1,0 +1,120 @@
+//! What stands like a name and names nothing: keys and codes of a body, markup, a version, a page
+//! that explains.
+
+use std::ops::Range;
+
+/// Fields of bodies that hold a code, or say in which way something went.
+const CODES: &[&str] = &[
+    "code",
+    "error",
+    "error_code",
+    "error_summary",
+    "error_type",
+    "errorcode",
+    "errortype",
+    "kind",
+    "level",
+    "reason",
+    "severity",
+    "status",
+    "type",
+    ".tag",
+];
+
+/// How the hosts of pages that explain begin.
+const EXPLAINING: &[&str] =
+    &["docs.", "developer.", "developers.", "help.", "support.", "schemas.", "www.w3.org"];
+
+/// How far back the key of a value is looked for.
+const KEY: usize = 48;
+
+/// Whether what stands there is no name of anything.
+pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool {
+    is_markup(name)
+        || is_version(name)
+        || is_explanation(name)
+        || quoted(text, range).is_some_and(|(before, behind)| {
+            is_key(before, behind) || !name.contains(' ') && is_code(before)
+        })
+}
+
+fn is_markup(name: &str) -> bool {
+    name.contains("</") || name.contains("/>")
+}
+
+/// `0`, `1.0`, `v1`: what a protocol or a count of tries says.
+fn is_version(name: &str) -> bool {
+    let digits = name.strip_prefix('v').unwrap_or(name);
+    name == "0"
+        || name.len() < 4
+            && digits.len() + 1 >= name.len()
+            && (digits.len() < name.len() || digits.contains('.'))
+            && digits.starts_with(|c: char| c.is_ascii_digit())
+            && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+fn is_explanation(name: &str) -> bool {
+    let host = name.strip_prefix("https://").or_else(|| name.strip_prefix("http://"));
+    host.is_some_and(|host| EXPLAINING.iter().any(|begin| host.starts_with(begin)))
+}
+
+/// What stands before the quote of a name that is quoted as a whole, and behind it.
+fn quoted<'t>(text: &'t str, range: &Range<usize>) -> Option<(&'t str, &'t str)> {
+    let mark = text.as_bytes().get(range.start.checked_sub(1)?)?;
+    let is_closed = text.as_bytes().get(range.end) == Some(mark);
+    if !is_closed || !matches!(mark, b'"' | b'\'') {
+        return None;
+    }
+    Some((text.get(..range.start - 1)?.trim_end(), text.get(range.end + 1..)?.trim_start()))
+}
+
+/// `{"key":`, or one of several.
+fn is_key(before: &str, behind: &str) -> bool {
+    behind.starts_with(':') && before.ends_with(['{', ','])
+}
+
+/// The value of a field that holds a code.
+fn is_code(before: &str) -> bool {
+    let Some(before) = before.strip_suffix(':') else { return false };
+    let near = &before[before.floor_char_boundary(before.len().saturating_sub(KEY))..];
+    let key = near.trim_end().strip_suffix(['"', '\'']);
+    let key = key.and_then(|near| Some(&near[near.rfind(['"', '\''])? + 1..]));
+    key.is_some_and(|key| CODES.iter().any(|code| code.eq_ignore_ascii_case(key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_so(text: &str, name: &str) -> bool {
+        let start = text.find(name).unwrap();
+        is_nameless(text, &(start..start + name.len()), name)
+    }
+
+    #[test]
+    fn keys_codes_markup_and_pages_that_explain_name_nothing() {
+        for (text, name) in [
+            (r#"{"ok":false,"error":"channel_not_found"}"#, "ok"),
+            (r#"{"ok":false,"error":"already_reacted"}"#, "already_reacted"),
+            (r#"{ "mensaje" : "No tiene permisos" }"#, "mensaje"),
+            ("{'_index': 'users', '_id': '9', 'found': False}", "_id"),
+            ("Enable cookies to continue</noscript></body></html>", "continue</noscript>"),
+            ("Not Found - https://docs.github.com/rest", "https://docs.github.com/rest"),
+            (r#"{"apiVersion":"v1"}"#, "v1"),
+            ("(reached max retries: 0): Not Found", "0"),
+        ] {
+            assert!(is_so(text, name), "{text}");
+        }
+        for (text, name) in [
+            (r#"{"selector":"\#pay"}"#, "\\#pay"),
+            ("{'_index': 'users', '_id': '9', 'found': False}", "users"),
+            ("KeyError: 'user_id'", "user_id"),
+            ("no such table: 'a', 'b'", "a"),
+            ("https://github.com/docs not found", "https://github.com/docs"),
+            ("Invoice 4711 not found", "4711"),
+            (r#"{"error": "no such file: a.txt"}"#, "a.txt"),
+        ] {
+            assert!(!is_so(text, name), "{text}");
+        }
+    }
+}
