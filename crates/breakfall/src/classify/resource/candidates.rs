@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::letters::{
     BEYOND, DIGIT, DOT, LETTERS, LOWER, MARK_OR_EQUALS, SLASH, UNDERSCORE, UPPER, sorts,
 };
-use super::nameless::is_nameless;
+use super::nameless::{is_nameless, is_nameless_field};
 use super::names::{Shape, tidy, tidy_of};
 use super::parts::each_part;
 use super::scene::{Scene, Spot};
@@ -73,6 +73,9 @@ pub(super) fn candidates<'t>(
     if let Some(body) = about.body {
         for (name, value) in &body.fields {
             let Some(text) = tidy(value).filter(|_| found.len() < MOST) else { continue };
+            if is_nameless_field(name, text) {
+                continue;
+            }
             let mut signs = Signs::default();
             signs.add(Sign::Field);
             shape(text, sorts(text), about.status.is_some(), &mut signs);

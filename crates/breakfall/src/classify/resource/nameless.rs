@@ -21,21 +21,54 @@ const CODES: &[&str] = &[
     ".tag",
 ];
 
+/// Fields of bodies that hold a sentence.
+const SENTENCES: &[&str] =
+    &["description", "detail", "details", "error_description", "message", "msg", "title"];
+
+/// More words than a name has.
+const WORDS: usize = 6;
+
 /// How the hosts of pages that explain begin.
 const EXPLAINING: &[&str] =
     &["docs.", "developer.", "developers.", "help.", "support.", "schemas.", "www.w3.org"];
 
-/// How far back the key of a value is looked for.
+/// How far back the key of a value is looked for, and the beginning of a tag.
 const KEY: usize = 48;
+const TAG: usize = 256;
 
 /// Whether what stands there is no name of anything.
 pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool {
+    says_nothing(name)
+        || quoted(text, range).is_some_and(|(before, behind)| {
+            is_key(before, behind)
+                || is_in_a_tag(before)
+                || is_value_of(before, SENTENCES)
+                || !name.contains(' ') && is_value_of(before, CODES)
+        })
+}
+
+/// Whether a value of a field, by itself, is no name of anything.
+pub(super) fn is_nameless_field(field: &str, value: &str) -> bool {
+    says_nothing(value) || !value.contains(' ') && is_one_of(field, CODES)
+}
+
+fn says_nothing(name: &str) -> bool {
     is_markup(name)
         || is_version(name)
         || is_explanation(name)
-        || quoted(text, range).is_some_and(|(before, behind)| {
-            is_key(before, behind) || !name.contains(' ') && is_code(before)
-        })
+        || name.split(' ').nth(WORDS).is_some() && !name.contains(['/', '\\'])
+}
+
+fn is_one_of(field: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(field))
+}
+
+/// The attribute of a tag: `<meta name="robots">`.
+fn is_in_a_tag(before: &str) -> bool {
+    let near = &before[before.floor_char_boundary(before.len().saturating_sub(TAG))..];
+    let tag = near.rfind(['<', '>']).map(|at| &near[at..]).filter(|_| near.ends_with('='));
+    tag.and_then(|tag| tag.strip_prefix('<'))
+        .is_some_and(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!'))
 }
 
 fn is_markup(name: &str) -> bool {
@@ -73,13 +106,13 @@ fn is_key(before: &str, behind: &str) -> bool {
     behind.starts_with(':') && before.ends_with(['{', ','])
 }
 
-/// The value of a field that holds a code.
-fn is_code(before: &str) -> bool {
+/// The value of such a field.
+fn is_value_of(before: &str, fields: &[&str]) -> bool {
     let Some(before) = before.strip_suffix(':') else { return false };
     let near = &before[before.floor_char_boundary(before.len().saturating_sub(KEY))..];
     let key = near.trim_end().strip_suffix(['"', '\'']);
     let key = key.and_then(|near| Some(&near[near.rfind(['"', '\''])? + 1..]));
-    key.is_some_and(|key| CODES.iter().any(|code| code.eq_ignore_ascii_case(key)))
+    key.is_some_and(|key| is_one_of(key, fields))
 }
 
 #[cfg(test)]
@@ -101,6 +134,12 @@ mod tests {
             ("Enable cookies to continue</noscript></body></html>", "continue</noscript>"),
             ("Not Found - https://docs.github.com/rest", "https://docs.github.com/rest"),
             (r#"{"apiVersion":"v1"}"#, "v1"),
+            (r#"<meta name="robots" content="noindex">"#, "robots"),
+            (r#"{"message":"権限がありません"}"#, "権限がありません"),
+            (
+                r#"{"mensaje":"No tiene permisos para acceder a este recurso"}"#,
+                "No tiene permisos para acceder a este recurso",
+            ),
             ("(reached max retries: 0): Not Found", "0"),
         ] {
             assert!(is_so(text, name), "{text}");
