@@ -19,7 +19,7 @@ const KNOWN_AT_LEAST: usize = 2;
 const CLEARLY: f32 = 0.45;
 
 /// How likely a kind must be, and one that stops a run.
-const LIKELY: f32 = 0.12;
+const LIKELY: f32 = 0.2;
 const LIKELY_FATAL: f32 = 0.3;
 
 /// Every measure that a likelihood is held against, here and where a rule is vague.
