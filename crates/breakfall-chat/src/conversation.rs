@@ -261,14 +261,15 @@ impl Conversation {
         run: &Run,
         hear: &mut Hear<'_>,
     ) -> Vec<Call> {
-        let Answer { text, mut calls, kept, shape, .. } = answer;
+        let Answer { text, mut calls, kept, shape, model, .. } = answer;
         for call in &mut calls {
             call.id = self.log.ids.told_apart(&call.id);
             call.run = Some(Arc::clone(&run.id));
             named_as_it_is(call, tools);
         }
         if !text.trim().is_empty() || !calls.is_empty() {
-            let said = Said { text, calls: calls.iter().map(Into::into).collect(), kept, shape };
+            let made = calls.iter().map(Into::into).collect();
+            let said = Said { text, calls: made, kept, shape, model };
             self.log.push(Message::Assistant(said), hear);
         }
         calls

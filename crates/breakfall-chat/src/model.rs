@@ -59,6 +59,8 @@ pub struct Answer {
     pub kept: Vec<Value>,
     /// Whose shape that is.
     pub shape: Option<Shape>,
+    /// Which model answered, as its provider names it.
+    pub model: Option<String>,
     /// Why it ended.
     pub finish: Finish,
     /// What it cost.

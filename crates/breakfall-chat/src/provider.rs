@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod kept;
 mod refusal;
 mod responses;
 mod stream;
@@ -248,6 +249,7 @@ impl Model for Provider {
                 error
             })?);
             answer.shape = Some(self.shape);
+            answer.model = Some(self.model.clone());
             Ok(answer)
         })
     }
