@@ -71,7 +71,7 @@ kinds! {
         "The model's provider did not accept the request." "See what it said";
     /// What came is no answer.
     Malformed "malformed" true
-        "The model's provider sent something that is no answer." "Go on to ask again";
+        "The model's provider sent something that is no answer." "Go on to ask again, or check its address and its shape";
     /// The connection was lost in the middle of an answer.
     Lost "lost" true
         "The connection to the model was lost in the middle of its answer." "Go on to ask again";

@@ -22,7 +22,7 @@ fn chunks(deltas: &[Value]) -> Act {
     Act::Stream(lines.collect::<String>().into_bytes())
 }
 
-fn call(id: &str, more: Value) -> Value {
+fn call(id: &str, more: &Value) -> Value {
     let mut call = json!({ "index": 0, "id": id, "type": "function",
                            "function": { "name": "echo", "arguments": "{}" } });
     call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -56,12 +56,12 @@ async fn thoughts_that_a_model_wants_back_go_back() {
         json!({ "role": "assistant", "content": null, "reasoning_content": "" }),
         json!({ "reasoning_content": "I should " }),
         json!({ "reasoning_content": "look." }),
-        json!({ "tool_calls": [call("a", json!({}))] }),
+        json!({ "tool_calls": [call("a", &json!({}))] }),
     ])
     .await;
     assert_eq!(said["reasoning_content"], "I should look.");
     // One that thought nothing says so.
-    let call = json!({ "tool_calls": [call("a", json!({}))], "reasoning_content": "" });
+    let call = json!({ "tool_calls": [call("a", &json!({}))], "reasoning_content": "" });
     assert_eq!(sent_back(&[call]).await["reasoning_content"], "");
 }
 
@@ -73,7 +73,7 @@ async fn thoughts_in_a_list_go_back_as_they_were() {
     let said = sent_back(&[
         json!({ "reasoning": "I ", "reasoning_details": [piece("I ")] }),
         json!({ "reasoning": "see.", "reasoning_details": [piece("see."), signed, sealed] }),
-        json!({ "tool_calls": [call("a", json!({}))] }),
+        json!({ "tool_calls": [call("a", &json!({}))] }),
     ])
     .await;
     let thought =
@@ -85,7 +85,7 @@ async fn thoughts_in_a_list_go_back_as_they_were() {
 #[tokio::test]
 async fn what_a_call_has_beside_its_arguments_goes_back() {
     let signature = json!({ "extra_content": { "google": { "thought_signature": "s==" } } });
-    let said = sent_back(&[json!({ "tool_calls": [call("a", signature.clone())] })]).await;
+    let said = sent_back(&[json!({ "tool_calls": [call("a", &signature)] })]).await;
     assert_eq!(said["tool_calls"][0]["extra_content"], signature["extra_content"]);
     assert_eq!(said.get("reasoning_content"), None);
 }
@@ -94,7 +94,7 @@ async fn what_a_call_has_beside_its_arguments_goes_back() {
 async fn what_one_model_wants_back_is_sent_to_no_other() {
     let more = json!({ "extra_content": { "google": {} } });
     let thinks =
-        json!({ "reasoning_content": "Hm.", "tool_calls": [call("a", more)], "content": null });
+        json!({ "reasoning_content": "Hm.", "tool_calls": [call("a", &more)], "content": null });
     let server = Server::start(vec![chunks(&[thinks]), whole(Shape::Chat)]).await;
     let mut conversation = server.conversation(Shape::Chat, tools());
     say(&mut conversation, "Hello.").await;

@@ -123,7 +123,7 @@ impl Assembly for Assembled {
         event: &Value,
         hear: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(), ModelError> {
-        if event.get("error").is_some_and(|error| !error.is_null()) {
+        if is_error(event) {
             return Err(refusal::within(event));
         }
         if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
@@ -140,13 +140,7 @@ impl Assembly for Assembled {
         self.take_words(message, hear);
         kept::take_message(&mut self.fields, message);
         self.take_calls(message, hear)?;
-        self.finish = match choice.get("finish_reason").and_then(Value::as_str) {
-            None | Some("") => self.finish,
-            Some("length" | "max_tokens") => Some(Finish::Length),
-            Some("content_filter") => Some(Finish::Refused),
-            Some(_) => Some(Finish::Done),
-        };
-        Ok(())
+        self.ends(text(choice, "finish_reason"))
     }
 
     fn take_whole(
@@ -154,8 +148,7 @@ impl Assembly for Assembled {
         answer: &Value,
         hear: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(), ModelError> {
-        let has_error = answer.get("error").is_some_and(|error| !error.is_null());
-        if !has_error && !answer.get("choices").is_some_and(Value::is_array) {
+        if !is_error(answer) && !answer.get("choices").is_some_and(Value::is_array) {
             let detail = "the body has neither `choices` nor an `error`";
             return Err(ModelError::new(ModelErrorKind::Malformed, detail));
         }
@@ -176,10 +169,11 @@ impl Assembly for Assembled {
             })
             .collect();
         let fields = self.calls.iter_mut().map(|call| std::mem::take(&mut call.fields));
+        let fields: Vec<Fields> = fields.collect();
         Answer {
             text: std::mem::take(&mut self.text),
             reasoning: std::mem::take(&mut self.reasoning),
-            kept: kept::saved(std::mem::take(&mut self.fields), fields.collect()),
+            kept: kept::saved(&std::mem::take(&mut self.fields), &fields),
             calls: openai::calls(&json!({ "tool_calls": calls })).unwrap_or_default(),
             finish: self.finish.unwrap_or_default(),
             usage: self.usage,
@@ -253,6 +247,26 @@ impl Assembled {
         Ok(())
     }
 
+    /// Takes the reason of an end. Some servers end an answer that failed as if it were one.
+    fn ends(&mut self, reason: &str) -> Result<(), ModelError> {
+        let failed = match reason {
+            "error" | "abort" | "aborted" | "cancelled" | "network_error" => {
+                ModelErrorKind::ProviderFailed
+            }
+            "insufficient_system_resource" => ModelErrorKind::Overloaded,
+            "" => return Ok(()),
+            reason => {
+                self.finish = Some(match reason {
+                    "length" | "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+                    "content_filter" | "sensitive" => Finish::Refused,
+                    _ => Finish::Done,
+                });
+                return Ok(());
+            }
+        };
+        Err(ModelError::new(failed, format!("the answer ended with `{reason}`")))
+    }
+
     /// Which call a piece belongs to. Some servers give every call the number 0, and some none: what
     /// begins in one list with `taken` ones is another than they.
     fn place(&mut self, call: &Value, taken: &[usize]) -> usize {
@@ -280,6 +294,12 @@ impl Assembled {
             _ => self.calls.len() - 1,
         }
     }
+}
+
+/// Whether this is no answer but an error: beside other fields, or as a whole.
+fn is_error(event: &Value) -> bool {
+    event.get("error").is_some_and(|error| !error.is_null())
+        || [text(event, "object"), text(event, "type")].contains(&"error")
 }
 
 fn id(call: &Value) -> String {

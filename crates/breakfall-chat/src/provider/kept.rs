@@ -43,7 +43,7 @@ pub(super) fn take_call(fields: &mut Fields, call: &Value) {
 }
 
 /// As it stands in a history; nothing where there is nothing.
-pub(super) fn saved(message: Fields, calls: Vec<Fields>) -> Vec<Value> {
+pub(super) fn saved(message: &Fields, calls: &[Fields]) -> Vec<Value> {
     if message.is_empty() && calls.iter().all(Map::is_empty) {
         return Vec::new();
     }
