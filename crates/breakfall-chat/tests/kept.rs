@@ -109,6 +109,78 @@ async fn what_one_model_wants_back_is_sent_to_no_other() {
     }
 }
 
+/// Ids as models give them: Kimi, vLLM, and one with the signature of a thought behind it.
+const IDS: [&str; 3] = [
+    "functions.echo:0",
+    "chatcmpl-tool-0123456789abcdef0123456789abcdef",
+    "call_1__thought__CpIBAVSoXO5Zc+dF/0bWvVY2hx5Hq3==",
+];
+
+/// The ids of calls and of replies in a request.
+fn ids(shape: Shape, body: &Value) -> (Vec<String>, Vec<String>) {
+    let (made, answered) = match shape {
+        Shape::Chat => ("id", "tool_call_id"),
+        Shape::Responses => ("function_call", "function_call_output"),
+        Shape::Anthropic => ("id", "tool_use_id"),
+    };
+    let mut found = (Vec::new(), Vec::new());
+    collect(&body["messages"], made, answered, &mut found);
+    for item in body["input"].as_array().into_iter().flatten() {
+        let id = || item["call_id"].as_str().unwrap().to_owned();
+        match item["type"].as_str() {
+            Some(kind) if kind == made => found.0.push(id()),
+            Some(kind) if kind == answered => found.1.push(id()),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn collect(value: &Value, made: &str, answered: &str, found: &mut (Vec<String>, Vec<String>)) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value.as_str() {
+                    Some(id) if name == made => found.0.push(id.to_owned()),
+                    Some(id) if name == answered => found.1.push(id.to_owned()),
+                    _ => collect(value, made, answered, found),
+                }
+            }
+        }
+        Value::Array(values) => {
+            values.iter().for_each(|value| collect(value, made, answered, found));
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn calls_are_answered_under_the_ids_that_the_model_gave_them() {
+    for shape in support::SHAPES {
+        let calls = IDS.map(|id| (id, "echo", "{}"));
+        let acts = vec![Act::Stream(answer(shape, "", &calls)), whole(shape), whole(shape)];
+        let server = Server::start(acts).await;
+        let mut conversation = server.conversation(shape, tools());
+        say(&mut conversation, "Hello.").await;
+        let own = IDS.map(str::to_owned).to_vec();
+        assert_eq!(ids(shape, &server.asked()[1]), (own.clone(), own.clone()), "{shape:?}");
+        // Another model has its own opinion of ids.
+        for other in support::SHAPES {
+            let elsewhere = Server::start(vec![whole(other)]).await;
+            conversation.ask_another(Provider::new(other, &elsewhere.address, "another").unwrap());
+            say(&mut conversation, "And now?").await;
+            let asked = elsewhere.asked().remove(0);
+            rules::accepts(other, &asked).unwrap();
+            let (made, answered) = ids(other, &asked);
+            assert_eq!((made.len(), &made), (3, &answered), "{shape:?} {other:?}");
+        }
+        let model = server.provider(shape, std::time::Duration::from_secs(30));
+        conversation.ask_another(model);
+        say(&mut conversation, "Again.").await;
+        assert_eq!(ids(shape, &server.asked()[2]), (own.clone(), own), "{shape:?}");
+    }
+}
+
 #[test]
 fn histories_that_know_no_model_are_read() {
     let line = r#"{"role":"assistant","text":"Hi.","kept":[{"type":"thinking"}],"shape":"chat"}"#;

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Assembly, anthropic, chat, responses, text};
 use crate::error::{ModelError, ModelErrorKind};
+use crate::ids;
 use crate::model::Question;
 
 /// The shapes in which providers speak.
@@ -23,6 +24,8 @@ pub enum Shape {
 impl Shape {
     /// The body of the request that asks a question.
     pub fn request(self, question: &Question<'_>, model: &str, max_tokens: Option<u32>) -> Value {
+        let history = ids::taken_by(self, model, question.history);
+        let question = &Question { history: &history, ..*question };
         match self {
             Self::Chat => chat::request(question, model, max_tokens),
             Self::Responses => responses::request(question, model, max_tokens),
