@@ -131,7 +131,7 @@ impl ModelError {
                 words.push_str(key);
             }
             (ModelErrorKind::RateLimited | ModelErrorKind::Overloaded, _) => {
-                if let Some(wait) = self.wait {
+                if let Some(wait) = self.wait.filter(|wait| !wait.is_zero()) {
                     use fmt::Write;
                     let _ = write!(words, "; it asks for {} s", wait.as_secs_f64().ceil());
                 }
