@@ -79,8 +79,12 @@ impl Shape {
             return format!("{address}{query}");
         }
         let host = address.split_once("://").map_or(address, |(_, rest)| rest);
-        let has_path = host.contains('/');
-        let version = if has_path { "" } else { "v1/" };
+        let has_version = match self {
+            Self::Chat | Self::Responses => host.contains('/'),
+            // As its own clients have it: the address of a proxy stands before the version.
+            Self::Anthropic => host.ends_with("/v1"),
+        };
+        let version = if has_version { "" } else { "v1/" };
         format!("{address}/{version}{path}{query}")
     }
 }
@@ -136,6 +140,9 @@ mod tests {
                 "https://api.anthropic.com/v1/messages",
             ),
             (Shape::Anthropic, "http://h/v1", "http://h/v1/messages"),
+            (Shape::Anthropic, "https://h/anthropic", "https://h/anthropic/v1/messages"),
+            (Shape::Anthropic, "https://h/anthropic/v1/", "https://h/anthropic/v1/messages"),
+            (Shape::Anthropic, "https://h/a/v1/messages", "https://h/a/v1/messages"),
             (
                 Shape::Chat,
                 "http://h/v1/?api-version=X",
