@@ -148,7 +148,9 @@ fn collect(value: &Value, made: &str, answered: &str, found: &mut (Vec<String>, 
             }
         }
         Value::Array(values) => {
-            values.iter().for_each(|value| collect(value, made, answered, found));
+            for value in values {
+                collect(value, made, answered, found);
+            }
         }
         _ => {}
     }
