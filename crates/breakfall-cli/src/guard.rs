@@ -243,7 +243,8 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     let what =
         if names.is_empty() { "the files of this directory".to_owned() } else { names.join(", ") };
     tell!("Guarding {what} at {url}\n");
-    let typed = typed_behind_the_command();
+    // Where this is printed it is kept: in the logs of a service.
+    let typed = redacted(&typed_behind_the_command());
     tell!("For a client that takes an address:\n");
     let headers = if has_token {
         format!(", \"headers\": {{ \"Authorization\": \"Bearer ${{{TOKEN}}}\" }}")
@@ -270,6 +271,9 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     tell!("To try it from another terminal:\n");
     tell!("  breakfall tools{of}");
     tell!("  breakfall call {tool}{of}\n");
+    if typed.contains("[redacted:") {
+        tell!("Secrets are shown as `[redacted:…]`: put your own there.\n");
+    }
     tell!("Ctrl-C ends it.");
 }
 
