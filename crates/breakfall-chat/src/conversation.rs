@@ -40,8 +40,8 @@ pub struct Limits {
     pub time: Duration,
     /// How often a question is asked that was not answered, at most.
     pub attempts: u32,
-    /// The first wait before it is asked again, where the provider asks for none; each next one is
-    /// twice as long.
+    /// The first wait before it is asked again, where the provider asks for no longer one; each next
+    /// one is twice as long.
     pub first_wait: Duration,
     /// The longest wait before a question is asked again; one that asks for more ends the run.
     pub longest_wait: Duration,
@@ -222,7 +222,7 @@ impl Conversation {
         let recovered = Recovered::of(&mut answer, &tools);
         recovered.tell(hear);
         let finish = answer.finish;
-        if finish != Finish::Done {
+        if matches!(finish, Finish::Length | Finish::Refused) {
             answer.last_call_may_lack_its_end();
         }
         let is_blank = answer.text.trim().is_empty();
@@ -243,7 +243,8 @@ impl Conversation {
         match finish {
             Finish::Refused => Some(Stop::Model(asking::refused())),
             Finish::Length => Some(Stop::CutOff),
-            Finish::Done if is_blank => Self::nothing_came(run, hear),
+            Finish::Done | Finish::Paused if is_blank => Self::nothing_came(run, hear),
+            Finish::Paused => None,
             Finish::Done if !recovered.not_run.is_empty() && !run.was_told => {
                 run.was_told = true;
                 self.log.push(recovered.notice(), hear);
@@ -261,14 +262,15 @@ impl Conversation {
         run: &Run,
         hear: &mut Hear<'_>,
     ) -> Vec<Call> {
-        let Answer { text, mut calls, kept, shape, .. } = answer;
+        let Answer { text, mut calls, kept, shape, model, .. } = answer;
         for call in &mut calls {
             call.id = self.log.ids.told_apart(&call.id);
             call.run = Some(Arc::clone(&run.id));
             named_as_it_is(call, tools);
         }
         if !text.trim().is_empty() || !calls.is_empty() {
-            let said = Said { text, calls: calls.iter().map(Into::into).collect(), kept, shape };
+            let made = calls.iter().map(Into::into).collect();
+            let said = Said { text, calls: made, kept, shape, model };
             self.log.push(Message::Assistant(said), hear);
         }
         calls

@@ -71,7 +71,7 @@ kinds! {
         "The model's provider did not accept the request." "See what it said";
     /// What came is no answer.
     Malformed "malformed" true
-        "The model's provider sent something that is no answer." "Go on to ask again";
+        "The model's provider sent something that is no answer." "Go on to ask again, or check its address and its shape";
     /// The connection was lost in the middle of an answer.
     Lost "lost" true
         "The connection to the model was lost in the middle of its answer." "Go on to ask again";
@@ -131,7 +131,7 @@ impl ModelError {
                 words.push_str(key);
             }
             (ModelErrorKind::RateLimited | ModelErrorKind::Overloaded, _) => {
-                if let Some(wait) = self.wait {
+                if let Some(wait) = self.wait.filter(|wait| !wait.is_zero()) {
                     use fmt::Write;
                     let _ = write!(words, "; it asks for {} s", wait.as_secs_f64().ceil());
                 }

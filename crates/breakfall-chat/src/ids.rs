@@ -1,9 +1,20 @@
-//! Ids of calls: every provider takes them, and no two are the same in a history.
+//! Ids of calls: no two are the same in a history. A call keeps the id that its model gave it; in a
+//! request to another model it has one that every provider takes.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use crate::message::Message;
+use crate::provider::Shape;
+
+/// The longest id that is kept: some models hide the signature of a thought in it.
+const LONGEST: usize = 64 << 10;
+
 /// The longest id that every provider takes.
-const LONGEST: usize = 40;
+const LONGEST_ANYWHERE: usize = 40;
+
+/// Room for a number behind an id.
+const NUMBER: usize = 12;
 
 /// The ids that a history has.
 #[derive(Clone, Debug, Default)]
@@ -14,16 +25,30 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// The id, if every provider takes it and no call has it; else one like it.
+    /// The id, if it is one and no call has it; else one like it.
     pub(crate) fn told_apart(&mut self, id: &str) -> String {
-        let fits = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        let is_fit = (1..=LONGEST).contains(&id.len()) && id.chars().all(|c| fits(&c));
+        let is_fit = !id.trim().is_empty() && id.len() <= LONGEST && !id.contains(char::is_control);
+        let shortened = || {
+            let id = &id[..id.floor_char_boundary(LONGEST - NUMBER)];
+            id.chars().filter(|c| !c.is_control()).collect::<String>()
+        };
+        self.like(id, is_fit, shortened)
+    }
+
+    /// The id, if every provider takes it and no call has it; else one like it.
+    fn taken_anywhere(&mut self, id: &str) -> String {
+        let shortened =
+            || id.chars().filter(|c| fits(*c)).take(LONGEST_ANYWHERE - NUMBER).collect();
+        self.like(id, is_taken_anywhere(id), shortened)
+    }
+
+    fn like(&mut self, id: &str, is_fit: bool, shortened: impl Fn() -> String) -> String {
         if is_fit && self.used.insert(id.to_owned()) {
             return id.to_owned();
         }
         // Room for a number is left, so that every id is fit.
-        let name: String = id.chars().filter(fits).take(LONGEST - 12).collect();
-        let name = if name.is_empty() { "call".to_owned() } else { name };
+        let name = shortened();
+        let name = if name.trim().is_empty() { "call".to_owned() } else { name };
         if !is_fit && self.used.insert(name.clone()) {
             return name;
         }
@@ -43,6 +68,62 @@ impl Ids {
     }
 }
 
+fn fits(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+fn is_taken_anywhere(id: &str) -> bool {
+    (1..=LONGEST_ANYWHERE).contains(&id.len()) && id.chars().all(fits)
+}
+
+/// A history as a model takes it: calls that it made itself under their ids, all others under ids
+/// that every provider takes.
+pub(crate) fn taken_by<'h>(
+    shape: Shape,
+    model: &str,
+    history: &'h [Message],
+) -> Cow<'h, [Message]> {
+    let said = history.iter().filter_map(|message| match message {
+        Message::Assistant(said) => Some(said),
+        _ => None,
+    });
+    let (mut ids, mut foreign) = (Ids::default(), Vec::new());
+    for said in said {
+        let is_its_own = said.is_of(shape, model);
+        for id in said.calls.iter().map(|call| call.id.as_str()) {
+            if is_its_own || is_taken_anywhere(id) {
+                ids.used.insert(id.to_owned());
+            } else {
+                foreign.push(id);
+            }
+        }
+    }
+    if foreign.is_empty() {
+        return Cow::Borrowed(history);
+    }
+    let mut instead: HashMap<&str, String> = HashMap::new();
+    for id in foreign {
+        instead.entry(id).or_insert_with(|| ids.taken_anywhere(id));
+    }
+    Cow::Owned(history.iter().map(|message| renamed(message, &instead)).collect())
+}
+
+/// The same message, its calls or its reply under other ids.
+fn renamed(message: &Message, instead: &HashMap<&str, String>) -> Message {
+    let rename = |id: &mut String| {
+        if let Some(other) = instead.get(id.as_str()) {
+            id.clone_from(other);
+        }
+    };
+    let mut message = message.clone();
+    match &mut message {
+        Message::Assistant(said) => said.calls.iter_mut().for_each(|call| rename(&mut call.id)),
+        Message::Reply(reply) => rename(&mut reply.id),
+        Message::User { .. } | Message::Notice { .. } => {}
+    }
+    message
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,11 +131,24 @@ mod tests {
     #[test]
     fn ids_stay_where_they_can_and_are_told_apart_where_not() {
         let mut ids = Ids::default();
-        let long = "x".repeat(100);
-        let given = ["a", "a", "a_2", "a", "", "", "ü?", &long, &long];
+        let given = ["a", "a", "a_2", "a", "", " ", "ü?", "f.g:0", "f.g:0", "a\n"];
         let told: Vec<String> = given.iter().map(|id| ids.told_apart(id)).collect();
+        let expected =
+            ["a", "a_2", "a_2_2", "a_3", "call", "call_2", "ü?", "f.g:0", "f.g:0_2", "a_4"];
+        assert_eq!(told, expected);
+        let long = "x".repeat(LONGEST);
+        assert_eq!(ids.told_apart(&long), long);
+        assert!([long.clone(), long + "x"].iter().all(|id| ids.told_apart(id).len() <= LONGEST));
+    }
+
+    #[test]
+    fn ids_that_not_all_take_are_shortened_and_told_apart() {
+        let mut ids = Ids::default();
+        let long = "x".repeat(100);
+        let given = ["a", "a", "", "ü?", "f.g:0", &long, &long];
+        let told: Vec<String> = given.iter().map(|id| ids.taken_anywhere(id)).collect();
         let x = "x".repeat(28);
         let x_2 = format!("{x}_2");
-        assert_eq!(told, ["a", "a_2", "a_2_2", "a_3", "call", "call_2", "call_3", &x, &x_2]);
+        assert_eq!(told, ["a", "a_2", "call", "call_2", "fg0", &x, &x_2]);
     }
 }

@@ -41,6 +41,9 @@ pub struct Said {
     /// Whose shape that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Shape>,
+    /// Which model said it, as its provider names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// A call as it stands in the history.
@@ -81,6 +84,13 @@ impl Message {
     /// What the model said, without calls.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::Assistant(Said { text: text.into(), ..Said::default() })
+    }
+}
+
+impl Said {
+    /// Whether this model said it, in this shape.
+    pub(crate) fn is_of(&self, shape: Shape, model: &str) -> bool {
+        self.shape == Some(shape) && self.model.as_deref() == Some(model)
     }
 }
 

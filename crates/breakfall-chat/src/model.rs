@@ -59,6 +59,8 @@ pub struct Answer {
     pub kept: Vec<Value>,
     /// Whose shape that is.
     pub shape: Option<Shape>,
+    /// Which model answered, as its provider names it.
+    pub model: Option<String>,
     /// Why it ended.
     pub finish: Finish,
     /// What it cost.
@@ -83,6 +85,8 @@ pub enum Finish {
     /// The model was done, or calls something.
     #[default]
     Done,
+    /// The provider paused the model in the middle: asked again, it goes on.
+    Paused,
     /// The model was stopped in the middle because the answer was long enough.
     Length,
     /// The provider kept the rest back.

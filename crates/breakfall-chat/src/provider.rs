@@ -2,53 +2,25 @@
 
 mod anthropic;
 mod chat;
+mod halves;
+mod kept;
 mod refusal;
 mod responses;
+mod shape;
 mod stream;
 mod unsaid;
 
 use std::time::Duration;
 
 use breakfall::{BoxFuture, Redactor};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::{ModelError, ModelErrorKind};
 use crate::model::{Answer, Delta, Model, Question};
+use shape::Foreign;
+pub use shape::Shape;
 use stream::{Body, Read};
 use unsaid::Unsaid;
-
-/// The shapes in which providers speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
-    /// OpenAI's chat completions, as most servers have them.
-    Chat,
-    /// OpenAI's Responses.
-    Responses,
-    /// Anthropic's messages.
-    Anthropic,
-}
-
-impl Shape {
-    /// The body of the request that asks a question.
-    pub fn request(self, question: &Question<'_>, model: &str, max_tokens: Option<u32>) -> Value {
-        match self {
-            Self::Chat => chat::request(question, model, max_tokens),
-            Self::Responses => responses::request(question, model, max_tokens),
-            Self::Anthropic => anthropic::request(question, model, max_tokens),
-        }
-    }
-
-    /// Puts answers in this shape together.
-    fn assembly(self) -> Box<dyn Assembly> {
-        match self {
-            Self::Chat => Box::new(chat::Assembled::default()),
-            Self::Responses => Box::new(responses::Assembled::default()),
-            Self::Anthropic => Box::new(anthropic::Assembled::default()),
-        }
-    }
-}
 
 /// What is taken from a provider at most, and how long it is waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +77,7 @@ impl Provider {
         let bounds = Bounds::default();
         Ok(Self {
             shape,
-            url: url(shape, address),
+            url: shape.url(address),
             model: model.into(),
             key: None,
             no_key: None,
@@ -173,9 +145,14 @@ impl Provider {
         let mut assembly = self.shape.assembly();
         let mut body = Body::new(response, self.bounds).await?;
         let mut is_whole = false;
+        let mut foreign = Foreign::default();
         while let Some(read) = body.next().await? {
             match read {
-                Read::Event(event) => assembly.take(&event, hear)?,
+                Read::Event(event) => {
+                    assembly.take(&event, hear)?;
+                    foreign.take(self.shape, &event);
+                }
+                Read::Error(value) => return Err(refusal::within(&value)),
                 Read::Whole(value) => {
                     assembly.take_whole(&value, hear)?;
                     is_whole = true;
@@ -186,6 +163,7 @@ impl Provider {
                 }
             }
         }
+        foreign.none(self.shape)?;
         let is_sure = is_whole || assembly.is_finished();
         // Servers of this shape leave its end out, so that a body that tells its own end and comes
         // to it was not cut off. In the others an end without one is a stream that was lost.
@@ -248,6 +226,7 @@ impl Model for Provider {
                 error
             })?);
             answer.shape = Some(self.shape);
+            answer.model = Some(self.model.clone());
             Ok(answer)
         })
     }
@@ -287,28 +266,6 @@ fn client(bounds: &Bounds) -> Result<reqwest::Client, ModelError> {
         .map_err(|error| ModelError::new(ModelErrorKind::Unreachable, error.to_string()))
 }
 
-/// Where a shape's requests go, from the address that people write.
-fn url(shape: Shape, address: &str) -> String {
-    // Some servers want a version or a key of theirs behind the path.
-    let (address, query) = match address.split_once('?') {
-        Some((address, query)) => (address, format!("?{query}")),
-        None => (address, String::new()),
-    };
-    let address = address.trim_end_matches('/');
-    let path = match shape {
-        Shape::Chat => "chat/completions",
-        Shape::Responses => "responses",
-        Shape::Anthropic => "messages",
-    };
-    if address.ends_with(path) {
-        return format!("{address}{query}");
-    }
-    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let has_path = host.contains('/');
-    let version = if has_path { "" } else { "v1/" };
-    format!("{address}/{version}{path}{query}")
-}
-
 /// The words of a field, as text.
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
@@ -335,37 +292,3 @@ impl std::fmt::Debug for Provider {
 
 #[cfg(test)]
 mod hostile;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_taken_as_people_write_them() {
-        for (shape, address, expected) in [
-            (
-                Shape::Chat,
-                "https://api.openai.com/v1",
-                "https://api.openai.com/v1/chat/completions",
-            ),
-            (Shape::Chat, "http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/chat/completions"),
-            (Shape::Chat, "http://h/v1/chat/completions", "http://h/v1/chat/completions"),
-            (Shape::Responses, "https://api.openai.com/v1/", "https://api.openai.com/v1/responses"),
-            (
-                Shape::Anthropic,
-                "https://api.anthropic.com",
-                "https://api.anthropic.com/v1/messages",
-            ),
-            (Shape::Anthropic, "http://h/v1", "http://h/v1/messages"),
-            (
-                Shape::Chat,
-                "http://h/v1/?api-version=X",
-                "http://h/v1/chat/completions?api-version=X",
-            ),
-            (Shape::Chat, "http://h?a=/b", "http://h/v1/chat/completions?a=/b"),
-            (Shape::Chat, "https://h/openai/v1", "https://h/openai/v1/chat/completions"),
-        ] {
-            assert_eq!(url(shape, address), expected);
-        }
-    }
-}

@@ -34,7 +34,7 @@ pub enum Note {
         /// The id that it answers.
         id: String,
     },
-    /// Two calls had the same id, or one had an id that not every provider takes.
+    /// Two calls had the same id, or one had none.
     ToldApart {
         /// The id that it had.
         from: String,
@@ -51,10 +51,12 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Interrupted { id, tool } => {
-                write!(f, "the call `{id}` of `{}` was interrupted", shown(tool))
+                write!(f, "the call `{}` of `{}` was interrupted", shown(id), shown(tool))
             }
             Self::Dropped { id } => write!(f, "a reply to `{}` had no call", shown(id)),
-            Self::ToldApart { from, to } => write!(f, "a call `{}` is now `{to}`", shown(from)),
+            Self::ToldApart { from, to } => {
+                write!(f, "a call `{}` is now `{}`", shown(from), shown(to))
+            }
             Self::Empty => f.write_str("a message without words was left out"),
             Self::NoBeginning => f.write_str("the beginning of the conversation is missing"),
         }

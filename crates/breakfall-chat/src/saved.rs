@@ -69,8 +69,8 @@ impl Saved {
         if !file.metadata().map_err(failed("read"))?.is_file() {
             return Ok((Self { path, file }, Loaded::default()));
         }
-        let (loaded, is_open) = read(&file).map_err(failed("read"))?;
-        if loaded.history.is_empty() && loaded.lost_lines > 0 {
+        let Found { loaded, is_open, is_foreign } = read(&file).map_err(failed("read"))?;
+        if loaded.history.is_empty() && is_foreign {
             return Err(Error::NoHistory(path));
         }
         file.seek(io::SeekFrom::End(0)).map_err(failed("read"))?;
@@ -102,32 +102,53 @@ impl Saved {
     }
 }
 
-/// The messages of a file, and whether its last line has no end.
-fn read(file: &File) -> io::Result<(Loaded, bool)> {
+/// What is in a file.
+#[derive(Default)]
+struct Found {
+    loaded: Loaded,
+    /// Whether its last line has no end.
+    is_open: bool,
+    /// Whether a line is neither a message nor the beginning of one.
+    is_foreign: bool,
+}
+
+/// Reads the messages of a file.
+fn read(file: &File) -> io::Result<Found> {
     let mut input = BufReader::new(file);
-    let mut loaded = Loaded::default();
+    let mut found = Found::default();
     let mut line = Vec::new();
     loop {
         line.clear();
         let length = input.by_ref().take(LONGEST).read_until(b'\n', &mut line)? as u64;
         if length == 0 {
-            return Ok((loaded, false));
+            return Ok(found);
         }
         let mut is_open = line.last() != Some(&b'\n');
         let is_too_long = is_open && length == LONGEST;
         if is_too_long {
             is_open = !skip_line(&mut input)?;
         }
-        match serde_json::from_slice(line.trim_ascii()) {
+        let text = line.trim_ascii();
+        match serde_json::from_slice(text) {
             // What can be read is whole, whether or not its end was written.
-            Ok(message) if !is_too_long => loaded.history.push(message),
-            _ if line.trim_ascii().is_empty() => {}
-            _ => loaded.lost_lines += 1,
+            Ok(message) if !is_too_long => found.loaded.history.push(message),
+            _ if text.is_empty() => {}
+            read => {
+                found.loaded.lost_lines += 1;
+                found.is_foreign |= !read.is_err_and(|error| error.is_eof() && begins(text));
+            }
         }
         if is_open {
-            return Ok((loaded, true));
+            return Ok(Found { is_open, ..found });
         }
     }
+}
+
+/// Whether a line that was torn begins as messages do.
+fn begins(line: &[u8]) -> bool {
+    const BEGINNING: &[u8] = b"{\"role\":";
+    let length = line.len().min(BEGINNING.len());
+    line[..length] == BEGINNING[..length]
 }
 
 /// Skips the rest of a line; whether it came to an end.

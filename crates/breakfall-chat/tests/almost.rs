@@ -264,6 +264,38 @@ async fn thoughts_go_back_where_they_stood() {
 }
 
 #[tokio::test]
+async fn a_model_that_its_provider_paused_is_asked_on() {
+    let text = json!({ "type": "text", "text": "I look." });
+    let search = |input: Value| json!({ "type": "server_tool_use", "id": "s", "name": "web_search", "input": input });
+    let found = json!({ "type": "web_search_tool_result", "tool_use_id": "s", "content": [] });
+    let start = |index: u64, block: &Value| json!({ "type": "content_block_start", "index": index, "content_block": block });
+    let grows = |index: u64, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
+    let end = |why: &str| json!({ "type": "message_delta", "delta": { "stop_reason": why } });
+    let paused = stream(&[
+        start(0, &text),
+        start(1, &search(json!({}))),
+        grows(1, json!({ "type": "input_json_delta", "partial_json": "{\"query\":\"x\"}" })),
+        end("pause_turn"),
+    ]);
+    let goes_on = stream(&[
+        start(0, &found),
+        start(1, &json!({ "type": "text", "text": "Here it is." })),
+        end("end_turn"),
+    ]);
+    let shape = Shape::Anthropic;
+    let acts = vec![paused, goes_on, Act::Stream(answer(shape, "Here I am.", &[]))];
+    let (server, mut conversation, _) = counted(shape, acts, 1).await;
+    let (stop, seen) = say(&mut conversation, "Look.").await;
+    assert_eq!((stop, &*seen), (Stop::Done, "I look.Here it is."));
+    let said = json!([text, search(json!({ "query": "x" }))]);
+    assert_eq!(server.asked()[1]["messages"][1]["content"], said);
+    say(&mut conversation, "And now?").await;
+    let last = json!({ "type": "text", "text": "Here it is." });
+    let said = json!([text, search(json!({ "query": "x" })), found, last]);
+    assert_eq!(server.asked()[2]["messages"][1]["content"], said);
+}
+
+#[tokio::test]
 async fn a_run_is_stopped_while_servers_start() {
     struct Starting;
     impl breakfall_chat::Tools for Starting {

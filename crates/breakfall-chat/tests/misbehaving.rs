@@ -145,6 +145,27 @@ async fn a_wait_that_is_asked_for_is_kept() {
 }
 
 #[tokio::test]
+async fn a_wait_of_nothing_is_no_reason_to_ask_at_once() {
+    for header in ["retry-after: 0\r\n", "retry-after-ms: 0\r\n"] {
+        let limited = Act::Status(429, header, json!({ "error": "too many" }).to_string());
+        let server = Server::start(vec![limited; 3]).await;
+        let first_wait = Duration::from_millis(20);
+        let limits = Limits { attempts: 3, first_wait, ..Limits::default() };
+        let mut conversation = conversation(&server, Shape::Chat).limits(limits);
+        let mut waits = Vec::new();
+        let hear = &mut |event: Event<'_>| {
+            if let Event::Retry { wait, .. } = event {
+                waits.push(wait.as_millis());
+            }
+        };
+        let stop = conversation.say("Hello.", hear, std::future::pending()).await;
+        let words = "The model's provider takes no more requests for now. Wait, then go on.";
+        assert_eq!(stop.words().as_deref(), Some(words));
+        assert_eq!(waits, [20, 40]);
+    }
+}
+
+#[tokio::test]
 async fn a_provider_that_fails_or_is_overloaded_is_asked_again() {
     for shape in SHAPES {
         for (status, words) in

@@ -17,7 +17,13 @@ fn line(text: &str) -> String {
 
 #[test]
 fn a_file_that_is_no_history_is_refused_and_left_as_it_is() {
-    for text in ["My diary, without an end", "a: 1\nb: 2\n", "{\"a\": 1}"] {
+    for text in [
+        "My diary, without an end",
+        "a: 1\nb: 2\n",
+        "{\"a\": 1}",
+        "{\n  \"a\": 1\n}",
+        "{\"role\":\"user\",\"content\":\"Hello.\"}\n",
+    ] {
         let file = file("none", text);
         let error = Saved::open(&file).unwrap_err();
         assert_eq!(
@@ -53,4 +59,22 @@ fn a_last_line_that_is_torn_stays_and_what_follows_is_read() {
     let (_, loaded) = Saved::open(&file).unwrap();
     let both = vec![Message::user("one"), Message::user("two")];
     assert_eq!(loaded, Loaded { history: both, lost_lines: 1 });
+}
+
+#[test]
+fn a_history_of_which_only_a_torn_line_is_there_is_one() {
+    let whole = line("Grüße");
+    for length in 1..whole.len() {
+        let file = file("first", "");
+        std::fs::write(&file, &whole.as_bytes()[..length]).unwrap();
+        for _ in 0..2 {
+            let (_, loaded) = Saved::open(&file).unwrap();
+            assert_eq!(loaded, Loaded { history: Vec::new(), lost_lines: 1 }, "{length}");
+        }
+        let (mut saved, _) = Saved::open(&file).unwrap();
+        saved.append(&Message::user("two")).unwrap();
+        drop(saved);
+        let (_, loaded) = Saved::open(&file).unwrap();
+        assert_eq!(loaded, Loaded { history: vec![Message::user("two")], lost_lines: 1 });
+    }
 }

@@ -60,7 +60,7 @@ impl Chat {
             return block_on(demo::play())?;
         }
         let provider = self.model.provider()?;
-        let (mut servers, mut guard, _kept) = self.guarded.resolve()?;
+        let (mut servers, mut guard, _told) = self.guarded.resolve()?;
         let mut redactor = Redactor::default();
         if let Some((variable, key)) = self.model.key() {
             // Whatever a tool or a server does, the key of the model is not theirs.

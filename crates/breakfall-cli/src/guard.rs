@@ -103,7 +103,7 @@ impl GuardArgs {
 impl CallArgs {
     /// Calls a tool and prints what the model would read.
     pub(crate) fn run(self) -> Result<(), Failed> {
-        let (servers, guard, _kept) = self.guarded.resolve()?;
+        let (servers, guard, _told) = self.guarded.resolve()?;
         block_on(async {
             let session = Session::alone(servers, guard, watchdog().as_ref()).map_err(stopped)?;
             session.tools().await;
@@ -115,12 +115,26 @@ impl CallArgs {
     }
 }
 
+/// Who is told of the calls of a guard: what is left is sent and written when this is dropped.
+pub(crate) struct Told {
+    telemetry: Telemetry,
+    _kept: Kept,
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.telemetry.end();
+    }
+}
+
 impl Guarded {
-    pub(crate) fn resolve(&self) -> Result<(Servers, GuardBuilder, Kept), Failed> {
+    pub(crate) fn resolve(&self) -> Result<(Servers, GuardBuilder, Told), Failed> {
         let config = self.config()?;
         let servers = self.servers(&config)?;
         let (guard, kept) = Self::guard(&config, &servers)?;
-        Ok((servers, guard, kept))
+        let telemetry = Telemetry::start(&config, &servers.servers, None)?;
+        let guard = telemetry.watch(guard);
+        Ok((servers, guard, Told { telemetry, _kept: kept }))
     }
 
     pub(crate) fn config(&self) -> Result<Config, Failed> {
@@ -229,7 +243,8 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     let what =
         if names.is_empty() { "the files of this directory".to_owned() } else { names.join(", ") };
     tell!("Guarding {what} at {url}\n");
-    let typed = typed_behind_the_command();
+    // Where this is printed it is kept: in the logs of a service.
+    let typed = redacted(&typed_behind_the_command());
     tell!("For a client that takes an address:\n");
     let headers = if has_token {
         format!(", \"headers\": {{ \"Authorization\": \"Bearer ${{{TOKEN}}}\" }}")
@@ -256,6 +271,9 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     tell!("To try it from another terminal:\n");
     tell!("  breakfall tools{of}");
     tell!("  breakfall call {tool}{of}\n");
+    if typed.contains("[redacted:") {
+        tell!("Secrets are shown as `[redacted:…]`: put your own there.\n");
+    }
     tell!("Ctrl-C ends it.");
 }
 

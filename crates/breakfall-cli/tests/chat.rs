@@ -381,3 +381,22 @@ fn a_chat_in_which_nothing_was_said_is_not_resumed() {
     let seen = texts(&say(chat(&["--resume"]), "And now?\n")).0;
     assert_eq!(seen, "going on behind 1 messages of yours\nHello.\n");
 }
+
+#[test]
+fn a_chat_of_which_only_a_torn_line_was_saved_is_not_resumed_but_the_one_before() {
+    let body = format!("{HEAD}{}", says("Hello.", "\"stop\""));
+    let (address, _asked) = server(vec![body.clone(), body]);
+    let chat = |more: &[&str]| {
+        let mut chat = breakfall("torn");
+        chat.args(["--model", "m", "--base-url", &address]).args(more);
+        chat
+    };
+    say(chat(&[]), "Hello.\n");
+    std::thread::sleep(Duration::from_millis(20));
+    let chats = folder("torn").join("state/breakfall/chats");
+    std::fs::write(chats.join("9999999999999-1.jsonl"), "{\"role\":\"us").unwrap();
+    std::fs::write(chats.join("9999999999999-2.jsonl"), "My diary.").unwrap();
+    let seen = texts(&say(chat(&["--resume"]), "And now?\n"));
+    let expected = "going on behind 1 messages of yours\nHello.\n";
+    assert_eq!(seen, (expected.to_owned(), String::new()));
+}

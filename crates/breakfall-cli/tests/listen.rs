@@ -103,6 +103,24 @@ fn a_person_is_told_where_the_guard_is_and_what_to_paste() {
 }
 
 #[test]
+fn a_secret_of_a_servers_command_is_not_printed() {
+    let secret = ["sk-proj-", "a1B2c3D4e5F6g7H8", "i9J0k1L2m3N4o5P6"].concat();
+    let password = format!("--password={}", ["hun", "ter2hunter2"].concat());
+    let url = ["postgres://bob:", "pa55w0rd@db/x"].concat();
+    let typed = ["guard", "--listen", "127.0.0.1:0", "--", "serve", "--api-key", &secret];
+    let guard = listen(breakfall().args(typed).args([&password, &url]));
+    let welcome = &guard.welcome;
+    for secret in [&secret, "hunter2", "pa55w0rd"] {
+        assert!(!welcome.contains(secret), "{welcome}");
+    }
+    for words in
+        ["\"serve\", \"--api-key\", \"[redacted:", "put your own there", "-- serve --api-key "]
+    {
+        assert!(welcome.contains(words), "{words} {welcome}");
+    }
+}
+
+#[test]
 fn others_need_a_token() {
     let mut open = breakfall();
     open.args(["guard", "--listen", "0.0.0.0:0"]).env_remove("BREAKFALL_TOKEN");

@@ -1,11 +1,11 @@
-//! What `breakfall guard` tells a collector, and what its servers are told of traces.
+//! What `breakfall guard`, `call` and `chat` tell a collector, and what its servers are told of traces.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 #[path = "../../breakfall-telemetry/tests/collector/mod.rs"]
 mod collector;
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use collector::{Collector, Mood, hex, told};
@@ -191,6 +191,62 @@ fn clients_over_http_share_one_exporter_which_sends_what_is_left_at_the_end() {
     let one = ["execute_tool echo", "tools/call echo"];
     assert_eq!(names, [one, one].concat());
     assert_eq!(collector.metrics().len(), 3);
+}
+
+#[test]
+fn a_call_that_is_tried_and_those_of_a_chat_are_told_of_too() {
+    let collector = Collector::start();
+    let tried = breakfall()
+        .args(["call", "echo", "{}", "--", "python3", "-c", ECHO])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .output()
+        .unwrap();
+    assert!(tried.status.success(), "{tried:?}");
+    let names = || collector.spans().into_iter().map(|span| span.name).collect::<Vec<_>>();
+    assert_eq!(names(), ["execute_tool echo", "tools/call echo"]);
+    let folder = std::env::temp_dir().join(format!("breakfall-told-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut chat = breakfall()
+        .args(["chat", "--model", "m", "--base-url", &model(), "--", "python3", "-c", ECHO])
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .env("XDG_STATE_HOME", &folder)
+        .env_remove("OPENAI_API_KEY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    chat.stdin.take().unwrap().write_all(b"Call it.\n").unwrap();
+    assert!(chat.wait().unwrap().success());
+    let one = ["execute_tool echo", "tools/call echo"];
+    assert_eq!(names(), [one, one].concat());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The address of a model that calls the tool once and is done.
+fn model() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let call = json!({ "index": 0, "id": "a", "function": { "name": "echo", "arguments": "{}" } });
+    let answers = [json!({ "tool_calls": [call] }), json!({ "content": "Done." })];
+    std::thread::spawn(move || {
+        for (delta, stream) in answers.into_iter().zip(listener.incoming()) {
+            let mut stream = stream.unwrap();
+            let mut input = BufReader::new(stream.try_clone().unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while input.read_line(&mut line).unwrap() > 2 {
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            input.read_exact(&mut vec![0; length]).unwrap();
+            let choice = json!({ "delta": delta, "finish_reason": "stop" });
+            let body = format!("data: {}\n\n", json!({ "choices": [choice] }));
+            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\n";
+            write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        }
+    });
+    address
 }
 
 #[test]

@@ -43,7 +43,9 @@ impl Conversation {
             };
             tracing::warn!(kind = error.kind.name(), status = error.status, "Model did not answer");
             let doubled = 2_u32.saturating_pow(asked - 1);
-            let wait = error.wait.unwrap_or(self.limits.first_wait.saturating_mul(doubled));
+            // Who asks for no wait at all would be asked so often at once.
+            let least = self.limits.first_wait.saturating_mul(doubled);
+            let wait = error.wait.map_or(least, |wait| wait.max(least));
             let in_time = Instant::now().checked_add(wait).is_some_and(|then| then < run.deadline);
             let is_useful = error.kind.may_pass() && asked < self.limits.attempts;
             if !is_useful || !in_time || wait > self.limits.longest_wait {

@@ -160,6 +160,7 @@ impl Assembly for Assembled {
             usage: self.usage,
             ..Answer::default()
         };
+        let is_whole = matches!(self.finish, Some(Finish::Done | Finish::Paused));
         let mut content = Vec::new();
         for Block { mut begun, text: words, signature, .. } in std::mem::take(&mut self.blocks) {
             match text(&begun, "type") {
@@ -172,7 +173,7 @@ impl Assembly for Assembled {
                 "tool_use" => {
                     if !words.is_empty() {
                         begun["input"] = json!(words);
-                    } else if self.finish != Some(Finish::Done) && is_empty(&begun["input"]) {
+                    } else if !is_whole && is_empty(&begun["input"]) {
                         // What may be cut off before it began is not without arguments.
                         begun["input"] = json!("");
                     }
@@ -188,6 +189,12 @@ impl Assembly for Assembled {
                     }
                 }
                 "redacted_thinking" => answer.kept.push(begun),
+                kind if is_whole && is_done_there(kind) => {
+                    if let Ok(input) = serde_json::from_str::<Value>(&words) {
+                        begun["input"] = input;
+                    }
+                    answer.kept.push(begun);
+                }
                 _ => {}
             }
         }
@@ -262,6 +269,7 @@ impl Assembled {
             "" => self.finish,
             "max_tokens" | "model_context_window_exceeded" => Some(Finish::Length),
             "refusal" => Some(Finish::Refused),
+            "pause_turn" => Some(Finish::Paused),
             _ => Some(Finish::Done),
         };
     }
@@ -280,6 +288,11 @@ impl Block {
             _ => {}
         }
     }
+}
+
+/// Whether a block is a call that the provider runs itself, or what came of it.
+fn is_done_there(kind: &str) -> bool {
+    kind.ends_with("_tool_use") || kind.ends_with("_tool_result")
 }
 
 fn is_empty(input: &Value) -> bool {

@@ -4,7 +4,8 @@
 use breakfall::wire::openai;
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, refusal, said, text, tokens};
+use super::kept::{self, Fields};
+use super::{Assembly, Shape, refusal, said, text, tokens};
 use crate::error::{ModelError, ModelErrorKind};
 use crate::message::{Message, Said};
 use crate::model::{Answer, Delta, Finish, Question, Usage};
@@ -21,7 +22,7 @@ pub(super) fn request(question: &Question<'_>, model: &str, max_tokens: Option<u
     request.insert("model".into(), json!(model));
     request.insert("stream".into(), json!(true));
     request.insert("stream_options".into(), json!({ "include_usage": true }));
-    request.insert("messages".into(), messages(question));
+    request.insert("messages".into(), messages(question, model));
     if !question.tools.is_empty() {
         let tools: Vec<Value> = question.tools.iter().map(openai::tool).collect();
         request.insert("tools".into(), json!(tools));
@@ -38,8 +39,8 @@ fn is_of_openai(model: &str) -> bool {
     ["gpt-4", "gpt-5", "o1", "o3", "o4"].iter().any(|family| model.starts_with(family))
 }
 
-/// The messages of a history.
-fn messages(question: &Question<'_>) -> Value {
+/// The messages of a history, for this model.
+fn messages(question: &Question<'_>, model: &str) -> Value {
     let mut messages = Vec::new();
     if !question.system.is_empty() {
         messages.push(json!({ "role": "system", "content": question.system }));
@@ -49,7 +50,7 @@ fn messages(question: &Question<'_>) -> Value {
             Message::User { text } | Message::Notice { text } => {
                 json!({ "role": "user", "content": text })
             }
-            Message::Assistant(said) => assistant(said),
+            Message::Assistant(said) => assistant(said, model),
             Message::Reply(reply) => openai::answer(&reply.id, said(&reply.text)),
         };
         match messages.last_mut() {
@@ -74,9 +75,10 @@ fn join(last: &mut Value, next: &Value) {
     if let Some(calls) = next.get("tool_calls") {
         last["tool_calls"] = calls.clone();
     }
+    kept::join_thoughts(last, next);
 }
 
-fn assistant(said: &Said) -> Value {
+fn assistant(said: &Said, model: &str) -> Value {
     let content =
         if said.text.trim().is_empty() { Value::Null } else { Value::from(said.text.as_str()) };
     let mut message = json!({ "role": "assistant", "content": content });
@@ -84,6 +86,10 @@ fn assistant(said: &Said) -> Value {
         let made =
             said.calls.iter().map(|call| openai::made(&call.id, &call.tool, &call.arguments));
         message["tool_calls"] = made.collect();
+    }
+    // Some models refuse what others demand: it goes only where it came from.
+    if said.is_of(Shape::Chat, model) {
+        kept::put_back(&said.kept, &mut message);
     }
     message
 }
@@ -94,6 +100,8 @@ pub(super) struct Assembled {
     text: String,
     reasoning: String,
     calls: Vec<Piece>,
+    /// What the message has beside that.
+    fields: Fields,
     finish: Option<Finish>,
     usage: Usage,
 }
@@ -105,6 +113,8 @@ struct Piece {
     id: String,
     name: String,
     arguments: String,
+    /// What it has beside that.
+    fields: Fields,
 }
 
 impl Assembly for Assembled {
@@ -113,7 +123,7 @@ impl Assembly for Assembled {
         event: &Value,
         hear: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(), ModelError> {
-        if event.get("error").is_some_and(|error| !error.is_null()) {
+        if is_error(event) {
             return Err(refusal::within(event));
         }
         if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
@@ -128,14 +138,9 @@ impl Assembly for Assembled {
         let part = |key: &str| choice.get(key).filter(|part| part.is_object());
         let message = part("delta").or(part("message")).unwrap_or(&Value::Null);
         self.take_words(message, hear);
+        kept::take_message(&mut self.fields, message);
         self.take_calls(message, hear)?;
-        self.finish = match choice.get("finish_reason").and_then(Value::as_str) {
-            None | Some("") => self.finish,
-            Some("length" | "max_tokens") => Some(Finish::Length),
-            Some("content_filter") => Some(Finish::Refused),
-            Some(_) => Some(Finish::Done),
-        };
-        Ok(())
+        self.ends(text(choice, "finish_reason"))
     }
 
     fn take_whole(
@@ -143,8 +148,7 @@ impl Assembly for Assembled {
         answer: &Value,
         hear: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(), ModelError> {
-        let has_error = answer.get("error").is_some_and(|error| !error.is_null());
-        if !has_error && !answer.get("choices").is_some_and(Value::is_array) {
+        if !is_error(answer) && !answer.get("choices").is_some_and(Value::is_array) {
             let detail = "the body has neither `choices` nor an `error`";
             return Err(ModelError::new(ModelErrorKind::Malformed, detail));
         }
@@ -164,9 +168,12 @@ impl Assembly for Assembled {
                         "function": { "name": call.name, "arguments": call.arguments } })
             })
             .collect();
+        let fields = self.calls.iter_mut().map(|call| std::mem::take(&mut call.fields));
+        let fields: Vec<Fields> = fields.collect();
         Answer {
             text: std::mem::take(&mut self.text),
             reasoning: std::mem::take(&mut self.reasoning),
+            kept: kept::saved(&std::mem::take(&mut self.fields), &fields),
             calls: openai::calls(&json!({ "tool_calls": calls })).unwrap_or_default(),
             finish: self.finish.unwrap_or_default(),
             usage: self.usage,
@@ -220,6 +227,7 @@ impl Assembled {
             if piece.id.is_empty() {
                 piece.id = id(call);
             }
+            kept::take_call(&mut piece.fields, call);
             // Some say the name each time, some in pieces.
             let name = text(function, "name");
             if piece.name != name && piece.name.len() < LONGEST_NAME {
@@ -237,6 +245,26 @@ impl Assembled {
             hear(Delta::Call { index: at, tool: piece.name.clone(), arguments: more });
         }
         Ok(())
+    }
+
+    /// Takes the reason of an end. Some servers end an answer that failed as if it were one.
+    fn ends(&mut self, reason: &str) -> Result<(), ModelError> {
+        let failed = match reason {
+            "error" | "abort" | "aborted" | "cancelled" | "network_error" => {
+                ModelErrorKind::ProviderFailed
+            }
+            "insufficient_system_resource" => ModelErrorKind::Overloaded,
+            "" => return Ok(()),
+            reason => {
+                self.finish = Some(match reason {
+                    "length" | "max_tokens" | "model_context_window_exceeded" => Finish::Length,
+                    "content_filter" | "sensitive" => Finish::Refused,
+                    _ => Finish::Done,
+                });
+                return Ok(());
+            }
+        };
+        Err(ModelError::new(failed, format!("the answer ended with `{reason}`")))
     }
 
     /// Which call a piece belongs to. Some servers give every call the number 0, and some none: what
@@ -266,6 +294,12 @@ impl Assembled {
             _ => self.calls.len() - 1,
         }
     }
+}
+
+/// Whether this is no answer but an error: beside other fields, or as a whole.
+fn is_error(event: &Value) -> bool {
+    event.get("error").is_some_and(|error| !error.is_null())
+        || [text(event, "object"), text(event, "type")].contains(&"error")
 }
 
 fn id(call: &Value) -> String {

@@ -17,6 +17,7 @@ const SHOWN: usize = 500;
 const CODES: &[(&str, ModelErrorKind)] = &[
     ("invalid_api_key", ModelErrorKind::BadKey),
     ("authentication_error", ModelErrorKind::BadKey),
+    ("API_KEY_INVALID", ModelErrorKind::BadKey),
     ("insufficient_quota", ModelErrorKind::NoCredit),
     ("billing_error", ModelErrorKind::NoCredit),
     ("billing_hard_limit_reached", ModelErrorKind::NoCredit),
@@ -44,6 +45,9 @@ const CODES: &[(&str, ModelErrorKind)] = &[
 
 /// What servers without codes say, where a status of bad requests says nothing more.
 const PHRASES: &[(&str, ModelErrorKind)] = &[
+    ("api key not valid", ModelErrorKind::BadKey),
+    ("api key expired", ModelErrorKind::BadKey),
+    ("incorrect api key", ModelErrorKind::BadKey),
     ("context length", ModelErrorKind::ContextTooLong),
     ("context size", ModelErrorKind::ContextTooLong),
     ("context window", ModelErrorKind::ContextTooLong),
@@ -95,8 +99,10 @@ fn of(status: Option<u16>, value: &Value, body: &str) -> ModelError {
     // Proxies that began to stream tell the status of the provider behind them.
     let told = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let status = status.or(told.filter(|code| (400..600).contains(code)));
-    let codes = [text(error, "code"), text(error, "type")];
-    let by_code = codes.iter().find_map(|code| listed(CODES, |known| known == *code));
+    let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
+    let codes = [text(error, "code"), text(error, "type")].into_iter();
+    let mut codes = codes.chain(details.map(|detail| text(detail, "reason")));
+    let by_code = codes.find_map(|code| listed(CODES, |known| known == code));
     let kind = by_code.unwrap_or_else(|| by_status(status, said));
     ModelError { status, ..ModelError::new(kind, said) }
 }
@@ -158,6 +164,21 @@ mod tests {
             (401, error("invalid_request_error", "Incorrect API key provided"), K::BadKey),
             (401, Value::Null, K::BadKey),
             (400, json!({ "error": { "code": "invalid_api_key" } }), K::BadKey),
+            (
+                400,
+                json!([{ "error": { "code": 400, "message": "API key not valid. Please pass a valid API key." } }]),
+                K::BadKey,
+            ),
+            (
+                400,
+                json!([{ "error": { "code": 400, "details": [{ "reason": "API_KEY_INVALID" }] } }]),
+                K::BadKey,
+            ),
+            (
+                400,
+                json!({ "code": "invalid-argument", "error": "Incorrect API key provided: k" }),
+                K::BadKey,
+            ),
             (403, error("permission_error", ""), K::Forbidden),
             (429, json!({ "error": { "code": "insufficient_quota" } }), K::NoCredit),
             (400, error("invalid_request_error", "Your credit balance is too low"), K::NoCredit),

@@ -262,7 +262,7 @@ impl Assembled {
         }
         let why = response.get("incomplete_details").map_or("", |why| text(why, "reason"));
         self.finish = Some(match (text(response, "status"), why) {
-            ("failed", _) => return Err(refusal::within(response)),
+            ("failed" | "cancelled", _) => return Err(refusal::within(response)),
             (_, "content_filter") => Finish::Refused,
             ("incomplete", _) => Finish::Length,
             _ => Finish::Done,

@@ -9,15 +9,18 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt, stream};
 use serde_json::Value;
-use sse_stream::SseByteStream;
+use sse_stream::{Sse, SseByteStream};
 
 use super::Bounds;
+use super::halves::{Characters, Halves};
 use crate::error::{ModelError, ModelErrorKind};
 
 /// A piece of a body.
 pub(super) enum Read {
     /// An event of a stream.
     Event(Value),
+    /// An event that is called an error.
+    Error(Value),
     /// An answer in one piece.
     Whole(Value),
     /// The stream said that this was all.
@@ -46,6 +49,7 @@ pub(super) struct Body {
     /// Bytes since the last event.
     pending: Arc<AtomicUsize>,
     events: usize,
+    halves: Halves,
 }
 
 enum Form {
@@ -90,11 +94,11 @@ impl Body {
                 let first = stream::iter([Ok(Cursor::new(first))]);
                 // An event whose last line has no end is one, if it is whole.
                 let last = stream::iter([Ok(Cursor::new(b"\n\n".to_vec()))]);
-                let pieces: Pieces = Box::pin(first.chain(pieces).chain(last));
+                let pieces = whole(Box::pin(first.chain(pieces).chain(last)));
                 Form::Events(Box::pin(SseByteStream::new(pieces)))
             }
         };
-        Ok(Self { form, delimited, pending, events: 0 })
+        Ok(Self { form, delimited, pending, events: 0, halves: Halves::default() })
     }
 
     /// The next piece; none at the end.
@@ -102,7 +106,7 @@ impl Body {
         match &mut self.form {
             Form::Whole(body) => {
                 let Some(body) = body.take() else { return Ok(None) };
-                let value = serde_json::from_slice(&body)
+                let value = read(&String::from_utf8_lossy(&body), &mut self.halves)
                     .map_err(|error| malformed(&format!("the body is no JSON: {error}")))?;
                 self.events += 1;
                 Ok(Some(Read::Whole(value)))
@@ -120,24 +124,10 @@ impl Body {
                     Some(Err(error)) => return Err(malformed(&error.to_string())),
                 };
                 self.pending.store(0, Ordering::Relaxed);
-                let Some(data) = event.data else { continue };
-                let data = data.trim();
-                if data.is_empty() {
-                    continue;
+                if let Some(read) = told(&event, &mut self.halves)? {
+                    self.events += usize::from(!matches!(read, Read::Done));
+                    return Ok(Some(read));
                 }
-                if data == "[DONE]" {
-                    return Ok(Some(Read::Done));
-                }
-                let value = serde_json::from_str(data).map_err(|error| {
-                    // Half an event is where a connection ends.
-                    if error.is_eof() {
-                        ModelError::new(ModelErrorKind::Lost, "the stream ended within an event")
-                    } else {
-                        malformed(&format!("an event is no JSON: {error}"))
-                    }
-                })?;
-                self.events += 1;
-                return Ok(Some(Read::Event(value)));
             },
         }
     }
@@ -150,6 +140,13 @@ impl Body {
     pub(super) fn is_blank(&self) -> bool {
         self.events == 0
     }
+}
+
+/// The same bytes in whole characters.
+fn whole(pieces: Pieces) -> Pieces {
+    let mut characters = Characters::default();
+    let mut take = move |bytes: Bytes| Cursor::new(characters.take(bytes.into_inner()));
+    Box::pin(pieces.map(move |piece| piece.map(&mut take)))
 }
 
 /// The bytes of a body, as long as they come and there are not too many of them.
@@ -178,6 +175,38 @@ fn bounded(response: reqwest::Response, bounds: Bounds, pending: Arc<AtomicUsize
             Some((piece.map(Cursor::new), (response, taken + length, ends)))
         }
     }))
+}
+
+/// What an event tells, if anything.
+fn told(event: &Sse, halves: &mut Halves) -> Result<Option<Read>, ModelError> {
+    let data = event.data.as_deref().unwrap_or_default().trim();
+    if data.is_empty() {
+        return Ok(None);
+    }
+    if data == "[DONE]" {
+        return Ok(Some(Read::Done));
+    }
+    let value = read(data, halves);
+    if event.event.as_deref() == Some("error") {
+        // Some say it in words.
+        return Ok(Some(Read::Error(value.unwrap_or_else(|_| data.into()))));
+    }
+    let value = value.map_err(|error| {
+        // Half an event is where a connection ends.
+        if error.is_eof() {
+            ModelError::new(ModelErrorKind::Lost, "the stream ended within an event")
+        } else {
+            malformed(&format!("an event is no JSON: {error}"))
+        }
+    })?;
+    Ok(Some(Read::Event(value)))
+}
+
+/// Reads JSON, also where a character in it is cut in two.
+fn read(json: &str, halves: &mut Halves) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(json).or_else(|error| {
+        if error.is_eof() { Err(error) } else { serde_json::from_str(&halves.mended(json)) }
+    })
 }
 
 fn broken(error: &Broken) -> ModelError {

@@ -22,7 +22,8 @@ pub(crate) fn histories() -> impl Strategy<Value = Vec<Message>> {
     let said = said.prop_map(|(text, calls, thinks)| {
         let thought = serde_json::json!({ "type": "thinking", "thinking": "", "signature": "s" });
         let kept = if thinks { vec![thought] } else { Vec::new() };
-        Message::Assistant(Said { text, calls, kept, shape: Some(Shape::Anthropic) })
+        let shape = Some(Shape::Anthropic);
+        Message::Assistant(Said { text, calls, kept, shape, ..Said::default() })
     });
     let reply = (id(), tool(), words(), any::<bool>());
     let reply = reply.prop_map(|(id, tool, text, is_error)| {

@@ -3,22 +3,30 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use breakfall_chat::{Loaded, Saved};
+use breakfall_chat::{Error, Loaded, Saved};
 
 use crate::failed::Failed;
 
 /// Opens the file of this conversation: the one that is named, the newest, or a new one.
 pub(super) fn open(named: Option<PathBuf>, resume: bool) -> Result<(Saved, Loaded), Failed> {
-    let file = match named {
-        Some(file) => file,
-        None => {
-            let folder = folder()?;
-            make(&folder)?;
-            let newest = if resume { Some(newest(&folder)?) } else { None };
-            newest.unwrap_or_else(|| folder.join(fresh()))
+    let opened = |file: PathBuf| Saved::open(file).map_err(|error| Failed::of(&error));
+    if let Some(file) = named {
+        return opened(file);
+    }
+    let folder = folder()?;
+    make(&folder)?;
+    if !resume {
+        return opened(folder.join(fresh()));
+    }
+    for file in newest_first(&folder)? {
+        match Saved::open(&file) {
+            // Nothing of it came to the disk as a whole.
+            Ok((_, loaded)) if loaded.history.is_empty() => {}
+            Err(Error::NoHistory(_)) => {}
+            found => return found.map_err(|error| Failed::of(&error)),
         }
-    };
-    Saved::open(file).map_err(|error| Failed::of(&error))
+    }
+    Err(Failed::new("no conversation was saved yet"))
 }
 
 fn folder() -> Result<PathBuf, Failed> {
@@ -46,16 +54,18 @@ fn fresh() -> String {
     format!("{:013}-{}.jsonl", now.as_millis(), std::process::id())
 }
 
-fn newest(folder: &Path) -> Result<PathBuf, Failed> {
+/// The conversations that were saved, the one that was changed last first.
+fn newest_first(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
     let unreadable =
         |error| Failed::new(format!("could not read `{}`", folder.display())).because(error);
     let files = std::fs::read_dir(folder).map_err(unreadable)?;
     let files = files.filter_map(|entry| Some(entry.ok()?.path()));
     let changed = |file: &PathBuf| file.metadata().and_then(|it| it.modified()).ok();
-    files
+    let files = files
         .filter(|file| file.extension().is_some_and(|end| end == "jsonl"))
-        // In one that is empty nothing was said.
-        .filter(|file| file.metadata().is_ok_and(|it| it.len() > 0))
-        .max_by_key(changed)
-        .ok_or_else(|| Failed::new("no conversation was saved yet"))
+        // In one that is empty nothing was said; somebody may be about to.
+        .filter(|file| file.metadata().is_ok_and(|it| it.len() > 0));
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort_by_key(|file| std::cmp::Reverse(changed(file)));
+    Ok(files)
 }
