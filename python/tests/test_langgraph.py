@@ -208,6 +208,50 @@ def test_an_interrupt_in_a_graph_is_answered_and_resumed(way):
     assert done["messages"][-1].content == "they said yes"
 
 
+def around(request, execute):
+    return execute(request)
+
+
+async def around_later(request, execute):
+    return await execute(request)
+
+
+INTERCEPTED = {"wrap_tool_call": around, "awrap_tool_call": around_later}
+
+
+@ways
+@pytest.mark.parametrize("options", [{}, {"timeout": None}, INTERCEPTED])
+def test_an_answer_goes_to_the_call_that_was_asked_about(way, options):
+    other = threading.Event()
+
+    @tool
+    def delete(name: str) -> str:
+        """Deletes after a person agreed."""
+        if name == "scratch":
+            other.wait(10)
+        other.set()
+        return f"{name}: {interrupt(name)}"
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("tools", node(delete, **options))
+    builder.add_edge(START, "tools")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+
+    def go(given):
+        other.clear()
+        if way == "sync":
+            return graph.invoke(given, config)
+        return asyncio.run(graph.ainvoke(given, config))
+
+    calls = [call("delete", {"name": name}, name) for name in ("scratch", "production")]
+    state = go({"messages": [asks(*calls)]})
+    answers = {"scratch": "yes", "production": "no"}
+    while state.get("__interrupt__"):
+        state = go(Command(resume=answers[state["__interrupt__"][0].value]))
+    assert [m.content for m in state["messages"][1:]] == ["scratch: yes", "production: no"]
+
+
 # `handle_tool_errors`, as LangGraph has it.
 
 

@@ -25,6 +25,7 @@ from ._breakfall import Output
 from ._failure import Failure
 from ._message import returned
 from ._schema import refusal
+from ._turns import Turn
 from ._work import awaited
 
 try:
@@ -61,6 +62,7 @@ class Asked:
         "node",
         "runtime",
         "tool",
+        "turn",
     )
 
     def __init__(
@@ -83,6 +85,7 @@ class Asked:
         self.runtime = runtime
         self.made: ToolRuntime | None = None
         self.heard = True
+        self.turn: Turn | None = None
 
     def tool_runtime(self) -> Any:
         """What LangGraph injects into tools."""
@@ -128,6 +131,19 @@ class Tool:
 
     def run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         """Runs the tool for a caller that waits."""
+        if asked.turn is None:
+            return self._run(arguments, asked)
+        with asked.turn:
+            return self._run(arguments, asked)
+
+    async def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
+        """Runs the tool on the event loop."""
+        if asked.turn is None:
+            return await self._arun(arguments, asked)
+        with asked.turn:
+            return await self._arun(arguments, asked)
+
+    def _run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         used = asked.tool or self
         call = used.injected_call(arguments, asked)
         try:
@@ -139,8 +155,7 @@ class Tool:
             used.refuse(error, asked)
         return used.output(response, asked)
 
-    async def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
-        """Runs the tool on the event loop."""
+    async def _arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
         used = asked.tool or self
         call = used.injected_call(arguments, asked)
         try:

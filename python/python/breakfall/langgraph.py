@@ -30,6 +30,7 @@ from ._guard import Guard, answered
 from ._langchain import Asked, Resumed, Tool, told
 from ._listening import is_heard
 from ._message import failed
+from ._turns import Turn, made_together, turns
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
 
@@ -82,6 +83,7 @@ class ErrorHandlingToolNode(ToolNode):
         passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
         speaks = (ToolException, *guard.pop("told", ()))
         self.guard = Guard(passes=passes, told=speaks, **guard)
+        self._timeout: float | None = guard.get("timeout", 30.0)
         self._effects = dict(effects or {})
         self._known: dict[str, Tool] = {}
         for tool in self._tools_by_name.values():
@@ -169,12 +171,20 @@ class ErrorHandlingToolNode(ToolNode):
         heard = is_heard(config)
         run = self._run_of(input, config, runtime)
         asked = []
-        for call in calls:
+        for call, turn in zip(calls, self._turns(calls, config), strict=True):
             name = call.get("name") or ""
-            extra = Asked(self, call, self._known.get(name), input, input_type, config, runtime)
+            # Each has its own, with everything that LangChain puts into it.
+            own = ensure_config(config)
+            if turn is not None:
+                own = turn.config(own)
+            extra = Asked(self, call, self._known.get(name), input, input_type, own, runtime)
             extra.heard = heard
+            extra.turn = turn
             asked.append((name, call.get("args"), call.get("id") or "", run, extra))
         return asked, run
+
+    def _turns(self, calls: list[Any], config: Any) -> list[Turn | None]:
+        return turns(config, [call.get("name") in self._known for call in calls], self._timeout)
 
     def _run_of(self, input: Any, config: Any, runtime: Any) -> str:
         """One agent's work from a user message to its end, by the best name there is."""
@@ -234,10 +244,23 @@ class ErrorHandlingToolNode(ToolNode):
     # Calls that go through an interceptor: LangGraph leads, and each execution is guarded.
 
     def _wrapped(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
-        return super()._func(input, config, runtime)
+        token = made_together.set(self._turns_by_id(input, config))
+        try:
+            return super()._func(input, config, runtime)
+        finally:
+            made_together.reset(token)
 
     async def _awrapped(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
-        return await super()._afunc(input, config, runtime)
+        token = made_together.set(self._turns_by_id(input, config))
+        try:
+            return await super()._afunc(input, config, runtime)
+        finally:
+            made_together.reset(token)
+
+    def _turns_by_id(self, input: Any, config: Any) -> dict[str, Turn]:
+        calls, _ = self._parse_input(input)
+        made = zip(calls, self._turns(calls, config), strict=True)
+        return {call.get("id") or "": turn for call, turn in made if turn is not None}
 
     def _execute_tool_sync(self, request: Any, input_type: Any, config: Any) -> Any:
         asked = self._requested(request, input_type, config)
@@ -260,7 +283,11 @@ class ErrorHandlingToolNode(ToolNode):
                 known = self._known.get(call["name"]) or self._add(tool, call["name"])
         if tool is not None and known is not None and known.tool is not tool:
             known = Tool(self, tool)
+        turn = made_together.get({}).get(call.get("id") or "")
+        if turn is not None:
+            config = turn.config(config)
         extra = Asked(self, call, known, request.state, input_type, config, None)
+        extra.turn = turn
         extra.made = request.runtime
         extra.heard = is_heard(config)
         run = self._run_of(request.state, config, request.runtime)
