@@ -13,8 +13,9 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
+from langgraph.config import get_config
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 from nodes import CONFIG, add, afails, asks, call, fails, node, run, ways
@@ -59,6 +60,33 @@ def test_state_store_runtime_and_ids_are_injected(way):
     else:
         done = asyncio.run(graph.ainvoke(given, config))
     assert done["messages"][-1].content == "1 ann 1 kept c9 c9 mine"
+
+
+@ways
+@pytest.mark.parametrize("given", [{}, {"tags": ["mine"], "metadata": {"user": "ann"}}])
+def test_a_configuration_has_all_that_langchain_puts_into_it(way, given):
+    seen = []
+
+    @tool
+    def look(config: RunnableConfig) -> str:
+        """Looks."""
+        told = {"tags": config["tags"], "limit": config["recursion_limit"]}
+        names = sorted(config), sorted(config["metadata"]), sorted(get_config())
+        seen.append((told, names))
+        return config["metadata"]["checkpoint_ns"]
+
+    for made in (ToolNode([look]), node(look)):
+        builder = StateGraph(MessagesState)
+        builder.add_node("tools", made)
+        builder.add_edge(START, "tools")
+        graph, state = builder.compile(), {"messages": [asks(call("look"))]}
+        done = (
+            graph.invoke(state, given)
+            if way == "sync"
+            else asyncio.run(graph.ainvoke(state, given))
+        )
+        assert done["messages"][-1].status == "success", done["messages"][-1].content
+    assert seen[0] == seen[1]
 
 
 def test_what_is_injected_is_in_no_message_about_arguments():
