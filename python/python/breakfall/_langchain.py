@@ -118,17 +118,6 @@ class Tool:
             self.has_coroutine = tool.coroutine is not None
         self.plain = _Plain.of(tool)
 
-    def schema(self) -> dict[str, Any]:
-        """What the model may give."""
-        shape: Any = self.tool.tool_call_schema
-        if isinstance(shape, dict):
-            return shape
-        try:
-            schema: dict[str, Any] = shape.model_json_schema()
-            return schema
-        except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
-            return {"type": "object"}
-
     def run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         """Runs the tool for a caller that waits."""
         if asked.turn is None:
@@ -201,6 +190,12 @@ class Tool:
         if isinstance(answer, ToolMessage):
             return Output(message_text(answer), answer, is_error=answer.status == "error")
         return Output("", answer)
+
+
+def schema_of(tool: Any) -> Any:
+    """What the model may give."""
+    shape = tool.tool_call_schema
+    return shape if isinstance(shape, dict) else shape.model_json_schema()
 
 
 def message_text(message: ToolMessage) -> str:

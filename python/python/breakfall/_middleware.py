@@ -20,9 +20,9 @@ from ._breakfall import Output
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import message_text, told
+from ._langchain import message_text, schema_of, told
 from ._message import failed
-from ._schema import refusal
+from ._schema import refusal, usable, usable_name
 
 
 class GuardMiddleware(AgentMiddleware[Any, Any]):
@@ -37,7 +37,8 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         effects = options.pop("effects", None)
         self.guard = Guard(passes=passes, told=speaks, **options)
         self._effects = dict(effects or {})
-        self._known: set[str] = set()
+        #: The names of tools, and those by which the guard knows them.
+        self._known: dict[str, str] = {}
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Runs a call within the guard."""
@@ -83,23 +84,21 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         if tool is not None:
             self._add(name, tool)
         id = call.get("id") or ""
-        return (name, call["args"], id, _run_of(request.state), (request, handler))
+        known = self._known.get(name, name)
+        return (known, call["args"], id, _run_of(request.state), (request, handler))
 
     def _add(self, name: str, tool: Any) -> None:
         if name in self._known:
             return
-        try:
-            shape = tool.tool_call_schema
-            schema = shape if isinstance(shape, dict) else shape.model_json_schema()
-        except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
-            schema = {"type": "object"}
         effect = self._effects.get(name, "once")
+        schema = usable(name, lambda: schema_of(tool)) if tool is not None else {"type": "object"}
         with building:
             if name not in self._known:
+                called = usable_name(name, self._known.values())
                 described = getattr(tool, "description", None) or ""
-                self.guard.add(name, described, schema, _handled, _ahandled, effect=effect)
+                self.guard.add(called, described, schema, _handled, _ahandled, effect=effect)
                 # Only now: who finds it here calls it.
-                self._known.add(name)
+                self._known[name] = called
 
 
 def _handled(arguments: dict[str, Any], extra: Any) -> Any:

@@ -27,9 +27,10 @@ from langgraph.runtime import Runtime
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import Asked, Resumed, Tool, told
+from ._langchain import Asked, Resumed, Tool, schema_of, told
 from ._listening import is_heard
 from ._message import failed
+from ._schema import usable, usable_name
 from ._turns import Turn, made_together, turns
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
@@ -77,8 +78,6 @@ class ErrorHandlingToolNode(ToolNode):
             wrap_tool_call=wrap_tool_call,
             awrap_tool_call=awrap_tool_call,
         )
-        # A tool whose schema is a dictionary is not checked by LangChain.
-        self._checking = None if "checking" in guard else "strict"
         guard.setdefault("checking", "diagnose")
         passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
         speaks = (ToolException, *guard.pop("told", ()))
@@ -86,6 +85,8 @@ class ErrorHandlingToolNode(ToolNode):
         self._timeout: float | None = guard.get("timeout", 30.0)
         self._effects = dict(effects or {})
         self._known: dict[str, Tool] = {}
+        #: Names that the guard cannot have, and those it has instead.
+        self._renamed: dict[str, str] = {}
         for tool in self._tools_by_name.values():
             self._add(tool)
 
@@ -180,6 +181,7 @@ class ErrorHandlingToolNode(ToolNode):
             extra = Asked(self, call, self._known.get(name), input, input_type, own, runtime)
             extra.heard = heard
             extra.turn = turn
+            name = self._renamed.get(name, name)
             asked.append((name, call.get("args"), call.get("id") or "", run, extra))
         return asked, run
 
@@ -291,20 +293,23 @@ class ErrorHandlingToolNode(ToolNode):
         extra.made = request.runtime
         extra.heard = is_heard(config)
         run = self._run_of(request.state, config, request.runtime)
-        return (call["name"], call["args"], call.get("id") or "", run, extra)
+        name = self._renamed.get(call["name"], call["name"])
+        return (name, call["args"], call.get("id") or "", run, extra)
 
     def _add(self, tool: BaseTool, name: str | None = None) -> Tool:
         known = Tool(self, tool)
         name = name or tool.name
+        called = usable_name(name, {*self._known, *self._renamed.values()})
         self.guard.add(
-            name,
+            called,
             tool.description or "",
-            known.schema(),
+            usable(name, lambda: schema_of(tool)),
             known.run if known.has_function else None,
             known.arun if known.has_coroutine else None,
             effect=self._effects.get(name, "once"),
-            checking=self._checking if isinstance(tool.args_schema, dict) else None,
         )
+        if called != name:
+            self._renamed[name] = called
         # The guard knows it by now, so that nobody is told that it is not a tool.
         self._known[name] = known
         return known
