@@ -24,6 +24,8 @@ const OURS: &[&str] = &[
     "breakfall/_guard.py",
     "breakfall/_langchain.py",
     "breakfall/_message.py",
+    "breakfall/_intercepted.py",
+    "breakfall/langgraph.py",
 ];
 
 /// The most bytes of a text that are looked at.

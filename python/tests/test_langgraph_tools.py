@@ -234,6 +234,81 @@ def test_interceptors_lead_and_each_execution_is_guarded():
     assert message.status == "error"
 
 
+class Flaky:
+    """Fails before it works."""
+
+    def __init__(self, failures: int) -> None:
+        self.left = failures
+        self.tools = [tool(self.flaky)]
+
+    def flaky(self) -> str:
+        """Fails before it works."""
+        self.left -= 1
+        if self.left >= 0:
+            raise RuntimeError("not yet, token=hunter2hunter2")
+        return "fine"
+
+
+def retry(request, execute):
+    for _ in range(9):
+        try:
+            return execute(request)
+        except RuntimeError:
+            pass
+    return execute(request)
+
+
+async def aretry(request, execute):
+    for _ in range(9):
+        try:
+            return await execute(request)
+        except RuntimeError:
+            pass
+    return await execute(request)
+
+
+RETRIES = {"wrap_tool_call": retry, "awrap_tool_call": aretry}
+
+
+@ways
+def test_an_interceptor_that_tries_again_hears_of_every_failure(way):
+    ours = node(*Flaky(9).tools, **RETRIES)
+    state = {"messages": [HumanMessage("go", id="1"), asks(call("flaky"))]}
+    done = ours.invoke(state, CONFIG) if way == "sync" else asyncio.run(ours.ainvoke(state, CONFIG))
+    assert done["messages"][0].content == "fine"
+    assert ours.guard.summary() == {"flaky:RuntimeError": 9}
+
+
+@ways
+@pytest.mark.parametrize("handled", [None, True, (ValueError,), ValueError])
+def test_what_leaves_an_interceptor_is_answered_by_the_guard(way, handled):
+    options = RETRIES if handled is None else {**RETRIES, "handle_tool_errors": handled}
+    ours = node(*Flaky(99).tools, **options)
+    [message] = run(ours, call("flaky"), way=way)
+    assert (message.status, message.tool_call_id) == ("error", "c1")
+    assert message.content.startswith("`flaky` failed.") and "hunter2" not in message.content
+
+
+def test_an_interceptors_own_error_is_answered_and_recorded():
+    def breaks(request, execute):
+        raise LookupError("row 7 is not there")
+
+    ours = node(add, wrap_tool_call=breaks)
+    [message] = run(ours, call("add", {"a": 1, "b": 1}))
+    assert (message.status, message.name) == ("error", "add")
+    assert ours.guard.summary() == {"add:LookupError": 1}
+    traceback = ours.guard.records()[0]["failure"]["traceback"]
+    assert "in breaks" in traceback and "breakfall/" not in traceback
+
+
+@ways
+def test_what_leaves_an_interceptor_is_let_go_where_nothing_is_handled(way):
+    with pytest.raises(RuntimeError, match="not yet"):
+        run(node(*Flaky(99).tools, handle_tool_errors=False, **RETRIES), call("flaky"), way=way)
+    words = node(*Flaky(99).tools, handle_tool_errors="sorry", **RETRIES)
+    assert run(words, call("flaky"), way=way)[0].content == "sorry"
+
+
 def test_errors_are_summed_up():
     ours = node(add, fails)
     run(ours, call("fails", id="1"), call("add", {"a": 1, "b": 1}, "2"))

@@ -34,7 +34,7 @@ except ImportError:  # another release: its way of calling tools is taken
     _get_runnable_config_param = None  # type: ignore[assignment]
 
 try:
-    from langgraph.errors import is_invalid_resume
+    from langgraph.errors import is_invalid_resume as is_invalid_resume
 except ImportError:
 
     def is_invalid_resume(error: BaseException) -> bool:
@@ -60,6 +60,7 @@ class Asked:
         "input_type",
         "made",
         "node",
+        "raises",
         "runtime",
         "tool",
         "turn",
@@ -86,6 +87,8 @@ class Asked:
         self.made: ToolRuntime | None = None
         self.heard = True
         self.turn: Turn | None = None
+        #: What came of the call elsewhere, for the guard to hear.
+        self.raises: Exception | None = None
 
     def tool_runtime(self) -> Any:
         """What LangGraph injects into tools."""
@@ -120,6 +123,8 @@ class Tool:
 
     def run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         """Runs the tool for a caller that waits."""
+        if asked.raises is not None:
+            raise asked.raises
         if asked.turn is None:
             return self._run(arguments, asked)
         with asked.turn:
@@ -127,6 +132,8 @@ class Tool:
 
     async def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
         """Runs the tool on the event loop."""
+        if asked.raises is not None:
+            raise asked.raises
         if asked.turn is None:
             return await self._arun(arguments, asked)
         with asked.turn:

@@ -24,9 +24,9 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolNode, _infer_handled_types
 from langgraph.runtime import Runtime
 
-from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
+from ._intercepted import Intercepted, Leaves, raised
 from ._langchain import Asked, Resumed, Tool, schema_of, told
 from ._listening import is_heard
 from ._message import failed
@@ -82,6 +82,7 @@ class ErrorHandlingToolNode(ToolNode):
         passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
         speaks = (ToolException, *guard.pop("told", ()))
         self.guard = Guard(passes=passes, told=speaks, **guard)
+        self._is_for_the_guard = handle_tool_errors is _by_the_guard
         self._timeout: float | None = guard.get("timeout", 30.0)
         self._effects = dict(effects or {})
         self._known: dict[str, Tool] = {}
@@ -225,12 +226,9 @@ class ErrorHandlingToolNode(ToolNode):
     def _words(self, reply: Any) -> str:
         """What the model is told of a failure, as ``handle_tool_errors`` decides."""
         handled: Any = self._handle_tool_errors
-        error = reply.exception
-        if error is None or handled is _by_the_guard or handled is True:
+        error = raised(reply)
+        if error is None or self._is_for_the_guard or handled is True:
             return str(reply.text)
-        # What a handler knows is what LangGraph raises.
-        if isinstance(error, Failure) and error._is_translated:
-            error = error.__cause__ or error
         if not handled:
             raise error
         if isinstance(handled, str):
@@ -264,17 +262,33 @@ class ErrorHandlingToolNode(ToolNode):
         made = zip(calls, self._turns(calls, config), strict=True)
         return {call.get("id") or "": turn for call, turn in made if turn is not None}
 
-    def _execute_tool_sync(self, request: Any, input_type: Any, config: Any) -> Any:
-        asked = self._requested(request, input_type, config)
-        return self._output(request.tool_call, self._answered([asked])[0])
-
-    async def _execute_tool_async(self, request: Any, input_type: Any, config: Any) -> Any:
-        asked = self._requested(request, input_type, config)
+    def _run_one(self, call: Any, input_type: Any, tool_runtime: Any) -> Any:
+        intercepted = Intercepted(self, call, input_type, tool_runtime)
         try:
-            replies = await answered(self.guard.core, [asked])
-        except Resumed as resumed:
-            raise resumed.error from None
-        return self._output(request.tool_call, replies[0])
+            return self._wrap_tool_call(intercepted.request, intercepted.execute)  # type: ignore[misc]
+        except Exception as error:  # noqa: BLE001 - the guard tells what is whose business
+            return intercepted.left(error)
+
+    async def _arun_one(self, call: Any, input_type: Any, tool_runtime: Any) -> Any:
+        intercepted = Intercepted(self, call, input_type, tool_runtime)
+        try:
+            return await self._aintercepted(intercepted)
+        except Exception as error:  # noqa: BLE001 - it goes on upwards when all are done
+            return Leaves(error)
+
+    async def _aintercepted(self, intercepted: Intercepted) -> Any:
+        try:
+            if self._awrap_tool_call is not None:
+                return await self._awrap_tool_call(intercepted.request, intercepted.aexecute)
+            return self._wrap_tool_call(intercepted.request, intercepted.execute)  # type: ignore[misc]
+        except Exception as error:  # noqa: BLE001 - the guard tells what is whose business
+            return await intercepted.aleft(error)
+
+    def _combine_tool_outputs(self, outputs: list[Any], input_type: Any) -> Any:
+        for output in outputs:
+            if isinstance(output, Leaves):
+                raise output.error
+        return super()._combine_tool_outputs(outputs, input_type)
 
     def _requested(self, request: Any, input_type: _InputType, config: Any) -> tuple[Any, ...]:
         call, tool = request.tool_call, request.tool
