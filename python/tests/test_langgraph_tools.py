@@ -302,6 +302,21 @@ def test_an_interceptors_own_error_is_answered_and_recorded():
 
 
 @ways
+def test_an_error_about_a_tool_that_only_the_interceptor_knows_is_answered(way):
+    def breaks(request, execute):
+        raise LookupError("row 7 is not there")
+
+    ours = node(add, wrap_tool_call=breaks)
+    messages = run(ours, call("its own", id="1"), call("its_own", id="2"), way=way)
+    assert [(message.name, message.status) for message in messages] == [
+        ("its own", "error"),
+        ("its_own", "error"),
+    ]
+    assert sum(ours.guard.summary().values()) == 2
+    assert [tool["name"] for tool in ours.guard.tools()] == ["add"]
+
+
+@ways
 def test_what_leaves_an_interceptor_is_let_go_where_nothing_is_handled(way):
     with pytest.raises(RuntimeError, match="not yet"):
         run(node(*Flaky(99).tools, handle_tool_errors=False, **RETRIES), call("flaky"), way=way)

@@ -4,6 +4,8 @@ answered."""
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
@@ -11,7 +13,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest, ToolInvocationError
 
 from ._failure import Failure
 from ._guard import answered
-from ._langchain import Resumed, is_invalid_resume
+from ._langchain import Resumed, is_invalid_resume, is_unwritten
 from ._message import failed
 
 _again = itertools.count()
@@ -55,7 +57,8 @@ class Intercepted:
         """The answer to what left the interceptor."""
         words = self._words(error)
         if words is None:
-            [reply] = self.node._answered([self._raising(error)])
+            with self._raising(error) as asked:
+                [reply] = self.node._answered([asked])
             words = reply.text
         return self._failed(words)
 
@@ -63,7 +66,8 @@ class Intercepted:
         """The same, while the event loop goes on."""
         words = self._words(error)
         if words is None:
-            words = (await self._areply(self._raising(error))).text
+            with self._raising(error) as asked:
+                words = (await self._areply(asked)).text
         return self._failed(words)
 
     def _came(self, request: Any, reply: Any) -> Any:
@@ -86,13 +90,17 @@ class Intercepted:
             run = self.run = f"{run}-again-{next(_again)}"
         return (name, args, id, run, extra)
 
-    def _raising(self, error: Exception) -> tuple[Any, ...]:
-        if self.request.tool is None:
-            # Of what is no tool of the node's only the interceptor can tell.
-            raise error
-        asked = self._asked(self.request)
-        asked[-1].raises = error
-        return asked
+    @contextmanager
+    def _raising(self, error: Exception) -> Iterator[tuple[Any, ...]]:
+        """A call of which the guard hears this error."""
+        name, *rest = self._asked(self.request)
+        rest[-1].raises = error
+        if self.request.tool is not None:
+            yield (name, *rest)
+            return
+        # Only the interceptor knows this tool, if anybody does: the guard knows it for now.
+        with self.node._known_for_now(name) as known:
+            yield (known, *rest)
 
     async def _areply(self, asked: tuple[Any, ...]) -> Any:
         try:
@@ -105,6 +113,8 @@ class Intercepted:
         """What is told of an error, where that is known."""
         handled = self.node._handle_tool_errors
         if isinstance(error, GraphBubbleUp) or not handled or is_invalid_resume(error):
+            raise error
+        if is_unwritten(error):
             raise error
         if isinstance(handled, str):
             return handled
@@ -124,3 +134,13 @@ def raised(reply: Any) -> BaseException | None:
     if isinstance(error, Failure) and error._is_translated:
         return error.__cause__ or error
     return error
+
+
+def raises(_: dict[str, Any], asked: Any) -> Any:
+    """Stands for a tool that only an interceptor knows."""
+    raise asked.raises or Failure(kind="unknown_tool")
+
+
+async def araises(arguments: dict[str, Any], asked: Any) -> Any:
+    """The same, while the event loop goes on."""
+    return raises(arguments, asked)

@@ -49,6 +49,17 @@ class Resumed(Exception):
         self.error = error
 
 
+def is_unwritten(error: BaseException) -> bool:
+    """Whether a middleware was never written for calls of this kind, with or without an event
+    loop: for its developer, and nothing that a model can do anything about."""
+    if not isinstance(error, NotImplementedError):
+        return False
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_frame.f_code.co_name in ("wrap_tool_call", "awrap_tool_call")
+
+
 class Asked:
     """What goes with a call to its tool."""
 

@@ -20,7 +20,7 @@ from ._breakfall import Output
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import message_text, schema_of, told
+from ._langchain import is_unwritten, message_text, schema_of, told
 from ._message import failed
 from ._schema import refusal, usable, usable_name
 
@@ -32,7 +32,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     def __init__(self, **options: Any) -> None:
         super().__init__()
         options.setdefault("checking", "diagnose")
-        passes = (GraphBubbleUp, *options.pop("passes", ()))
+        passes = (GraphBubbleUp, _Unwritten, *options.pop("passes", ()))
         speaks = (ToolException, *options.pop("told", ()))
         effects = options.pop("effects", None)
         self.guard = Guard(passes=passes, told=speaks, **options)
@@ -53,7 +53,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             handler = came.again
         asked = self._asked(request, handler)
         core = self.guard.core
-        return _answer(core, request, core.call(asked))
+        try:
+            reply = core.call(asked)
+        except _Unwritten as unwritten:
+            raise unwritten.error from None
+        return _answer(core, request, reply)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs a call within the guard, while the event loop goes on."""
@@ -68,8 +72,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             handler = came.again_later
         asked = self._asked(request, handler)
         core = self.guard.core
-        replies = await answered(core, [asked])
-        return _answer(core, request, replies[0])
+        try:
+            [reply] = await answered(core, [asked])
+        except _Unwritten as unwritten:
+            raise unwritten.error from None
+        return _answer(core, request, reply)
 
     def _is_new(self, request: Any) -> bool:
         """Whether only a middleware within can know the tool, if anybody does."""
@@ -101,12 +108,22 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
                 self._known[name] = called
 
 
+class _Unwritten(Exception):
+    """A middleware within was never written for calls of this kind: for its developer."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 def _handled(arguments: dict[str, Any], extra: Any) -> Any:
     request, handler = extra
     try:
         return _output(handler(_with(request, arguments)))
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
+    except NotImplementedError as error:
+        raise _Unwritten(error) if is_unwritten(error) else error
 
 
 async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
@@ -115,6 +132,8 @@ async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
         return _output(await handler(_with(request, arguments)))
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
+    except NotImplementedError as error:
+        raise _Unwritten(error) if is_unwritten(error) else error
 
 
 def _with(request: Any, arguments: dict[str, Any]) -> Any:

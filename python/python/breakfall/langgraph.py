@@ -13,7 +13,8 @@ not parse are answered too.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any, Literal
 
@@ -26,7 +27,7 @@ from langgraph.runtime import Runtime
 
 from ._forks import building
 from ._guard import Guard, answered
-from ._intercepted import Intercepted, Leaves, raised
+from ._intercepted import Intercepted, Leaves, araises, raised, raises
 from ._langchain import Asked, Resumed, Tool, schema_of, told
 from ._listening import is_heard
 from ._message import failed
@@ -88,6 +89,7 @@ class ErrorHandlingToolNode(ToolNode):
         self._known: dict[str, Tool] = {}
         #: Names that the guard cannot have, and those it has instead.
         self._renamed: dict[str, str] = {}
+        self._for_now: set[str] = set()
         for tool in self._tools_by_name.values():
             self._add(tool)
 
@@ -309,6 +311,19 @@ class ErrorHandlingToolNode(ToolNode):
         run = self._run_of(request.state, config, request.runtime)
         name = self._renamed.get(call["name"], call["name"])
         return (name, call["args"], call.get("id") or "", run, extra)
+
+    @contextmanager
+    def _known_for_now(self, name: str) -> Iterator[str]:
+        """A name by which the guard hears of what is no tool of ours."""
+        with building:
+            known = usable_name(name, {*self._known, *self._renamed.values(), *self._for_now})
+            self._for_now.add(known)
+            self.guard.add(known, "", {"type": "object"}, raises, araises)
+        try:
+            yield known
+        finally:
+            self.guard.remove(known)
+            self._for_now.discard(known)
 
     def _add(self, tool: BaseTool, name: str | None = None) -> Tool:
         known = Tool(self, tool)
