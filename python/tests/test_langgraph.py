@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pydantic
 import pytest
@@ -158,6 +159,40 @@ def test_calls_of_a_batch_run_side_by_side():
 
     messages = run(node(meet), *(call("meet", {"n": n}, str(n)) for n in range(10)))
     assert [message.content for message in messages] == [str(n) for n in range(10)]
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": None}])
+def test_no_more_calls_run_at_once_than_the_configuration_lets(options):
+    running, most = set(), []
+    lock = threading.Lock()
+
+    @tool
+    def work(n: int) -> int:
+        """Works."""
+        with lock:
+            running.add(n)
+            most.append(len(running))
+        time.sleep(0.005)
+        with lock:
+            running.remove(n)
+        return n
+
+    state = {"messages": [asks(*(call("work", {"n": n}, str(n)) for n in range(8)))]}
+    done = node(work, **options).invoke(state, {**CONFIG, "max_concurrency": 2})
+    assert [message.content for message in done["messages"]] == [str(n) for n in range(8)]
+    assert max(most) <= 2
+
+
+def test_calls_that_wait_for_their_place_are_not_late():
+    @tool
+    def work(n: int) -> int:
+        """Works."""
+        time.sleep(0.05)
+        return n
+
+    state = {"messages": [asks(*(call("work", {"n": n}, str(n)) for n in range(4)))]}
+    done = node(work, timeout=0.15).invoke(state, {**CONFIG, "max_concurrency": 1})
+    assert [message.status for message in done["messages"]] == ["success"] * 4
 
 
 def test_async_siblings_are_waited_for():

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables.config import get_executor_for_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolNode, _infer_handled_types
@@ -129,7 +130,7 @@ class ErrorHandlingToolNode(ToolNode):
             return self._wrapped(input, config, runtime)
         calls, input_type = self._parse_input(input)
         asked, run = self._asked(calls, input, input_type, config, runtime)
-        replies = self._answered(asked)
+        replies = self._answered(asked, config.get("max_concurrency"))
         return self._outputs(calls, replies, input_type, run)
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
@@ -143,9 +144,13 @@ class ErrorHandlingToolNode(ToolNode):
             raise resumed.error from None
         return self._outputs(calls, replies, input_type, run)
 
-    def _answered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
+    def _answered(self, asked: list[tuple[Any, ...]], most: int | None = None) -> list[Any]:
         core = self.guard.core
         try:
+            if most is not None and most < len(asked):
+                # As LangGraph does it: each waits for a thread before its time runs.
+                with get_executor_for_config({"max_concurrency": most}) as threads:
+                    return list(threads.map(core.call, asked))
             return [core.call(asked[0])] if len(asked) == 1 else core.batch(asked)
         except Resumed as resumed:
             raise resumed.error from None
