@@ -64,6 +64,12 @@ def test_names_that_become_the_same_are_told_apart():
     assert [message.content for message in messages] == names
 
 
+def test_a_name_that_the_guard_can_have_stays():
+    names = ["a.b", "mcp__x-y", "a" * 128, "\u5de5\u5177"]
+    ours = node(*(odd(name) for name in names))
+    assert sorted(tool["name"] for tool in ours.guard.tools()) == sorted(names)
+
+
 def test_a_tool_whose_schema_cannot_be_made_takes_no_other_with_it():
     class Broken(BaseTool):
         name: str = "broken"

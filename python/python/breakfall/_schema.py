@@ -99,11 +99,23 @@ def usable(name: str, schema: Callable[[], Any]) -> dict[str, Any]:
 
 def usable_name(name: str, taken: Container[str]) -> str:
     """The name of a tool that others wrote, as the guard can have it: it stands in sentences."""
-    parts = (c if c.isprintable() and not c.isspace() and c != "`" else "_" for c in name)
-    fits = "".join(parts).encode()[:_LONGEST_NAME].decode(errors="ignore") or "_"
+    fits = name if _is_name(name) else _written_out(name)
     while fits in taken:
         fits += "_"
     return fits
+
+
+def _is_name(name: str) -> bool:
+    try:
+        _breakfall.Guard.check_tool(name, {"type": "object"}, "once")
+    except ValueError:
+        return False
+    return True
+
+
+def _written_out(name: str) -> str:
+    parts = (c if c.isprintable() and not c.isspace() and c != "`" else "_" for c in name)
+    return "".join(parts).encode()[:_LONGEST_NAME].decode(errors="ignore") or "_"
 
 
 def _hints(function: Any) -> dict[str, Any]:
