@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use breakfall::{Call, Effect, ToolSpec};
+use breakfall::{
+    Arguments, BoxFuture, Call, Context, Effect, Failure, Outcome, Tool, ToolSpec, Toolbox,
+};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -51,6 +53,13 @@ impl Guard {
         options.builder()?.0.build().map(drop).map_err(wrong)
     }
 
+    /// Says what is wrong with a tool, before anything is made of it.
+    #[staticmethod]
+    fn check_tool(name: String, schema: &Bound<'_, PyAny>, effect: &str) -> PyResult<()> {
+        let spec = spec(name, String::new(), schema, effect)?;
+        Toolbox::new().add(spec.tool(Unused)).map_err(wrong)
+    }
+
     /// Adds a tool: a function of `(arguments, extra)`, a coroutine function of them, or both.
     fn add(
         &self,
@@ -61,9 +70,7 @@ impl Guard {
         function: Option<Py<PyAny>>,
         coroutine: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        let schema: serde_json::Value = pythonize::depythonize(schema)?;
-        let effect: Effect = effect.parse().map_err(wrong)?;
-        let spec = ToolSpec::new(name, description).schema(schema).effect(effect);
+        let spec = spec(name, description, schema, effect)?;
         let functions = Arc::new(Functions::new(function, coroutine));
         let manners = Arc::clone(&self.manners);
         let tool =
@@ -196,6 +203,26 @@ impl Guard {
     fn lost_records(&self) -> u64 {
         self.real.lost_records()
     }
+}
+
+/// A tool that is never called.
+struct Unused;
+
+impl Tool for Unused {
+    fn call<'a>(&'a self, _: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async { Err(Failure::internal("the tool is not to be called")) })
+    }
+}
+
+fn spec(
+    name: String,
+    description: String,
+    schema: &Bound<'_, PyAny>,
+    effect: &str,
+) -> PyResult<ToolSpec> {
+    let schema: serde_json::Value = pythonize::depythonize(schema)?;
+    let effect: Effect = effect.parse().map_err(wrong)?;
+    Ok(ToolSpec::new(name, description).schema(schema).effect(effect))
 }
 
 fn all(

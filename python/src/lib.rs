@@ -22,6 +22,7 @@ mod patience;
 mod raised;
 mod records;
 mod reply;
+mod response;
 mod runtime;
 mod slot;
 mod store;

@@ -37,12 +37,11 @@ pub(crate) struct Options {
     concurrency: Option<usize>,
     strict: bool,
     dispositions: Vec<(String, String)>,
-    /// Of one tool: its name, the timeout of an attempt (nought for none), its attempts, and how
-    /// its arguments are checked.
+    /// Of one tool: its name, the timeout of an attempt (nought for none), and its attempts.
     policies: Vec<OfTool>,
 }
 
-type OfTool = (String, Option<f64>, Option<u32>, Option<String>);
+type OfTool = (String, Option<f64>, Option<u32>);
 
 impl Options {
     /// A builder that keeps records where they are to be kept.
@@ -63,7 +62,7 @@ impl Options {
             .keep_arguments(self.keep_arguments)
             .redact_results(self.redact_results);
         let policy = self.policy()?;
-        for (tool, timeout, attempts, checking) in &self.policies {
+        for (tool, timeout, attempts) in &self.policies {
             let mut own = policy.clone();
             if let Some(seconds) = timeout {
                 own.attempt_timeout = time(Some(*seconds).filter(|seconds| *seconds != 0.0))?;
@@ -71,9 +70,6 @@ impl Options {
             }
             if let Some(attempts) = attempts {
                 own.retry.attempts = *attempts;
-            }
-            if let Some(checking) = checking {
-                own.checking = parsed::<Checking>(checking)?;
             }
             builder = builder.policy_for(tool, own);
         }

@@ -8,7 +8,9 @@ use breakfall::{Failure, FailureKind, Problem, Raised};
 use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
+
+use crate::response::Response;
 
 /// How far down a chain of causes is looked; a chain may be a ring.
 const CAUSES: usize = 16;
@@ -22,6 +24,8 @@ const OURS: &[&str] = &[
     "breakfall/_guard.py",
     "breakfall/_langchain.py",
     "breakfall/_message.py",
+    "breakfall/_intercepted.py",
+    "breakfall/langgraph.py",
 ];
 
 /// The most bytes of a text that are looked at.
@@ -105,9 +109,9 @@ fn problems(pairs: &Bound<'_, PyAny>) -> Vec<Problem> {
 }
 
 /// What an exception says: the name of its type, and its text.
-struct Said {
-    name: String,
-    text: String,
+pub(crate) struct Said {
+    pub(crate) name: String,
+    pub(crate) text: String,
 }
 
 impl Said {
@@ -154,7 +158,14 @@ fn one(error: &Bound<'_, PyAny>, said: Said, cause: Option<Raised>) -> Raised {
     let py = error.py();
     let class = error.get_type();
     let is_of_the_system = error.is_instance_of::<PyOSError>() && counts_as_the_systems(&said.name);
-    let mut raised = Raised::new(said.name, said.text);
+    let is_builtin = class
+        .getattr(intern!(py, "__module__"))
+        .is_ok_and(|module| module.eq("builtins").unwrap_or(false));
+    let response = if is_builtin { None } else { Response::of(error) };
+    let against = response.as_ref().and_then(|response| response.against(error, &said));
+    let is_vague = against.is_some();
+    let cause = cause.or_else(|| wrote(error, &said));
+    let mut raised = Raised::new(said.name, against.unwrap_or(said.text));
     if let Some(cause) = cause {
         raised = raised.caused_by(cause);
     }
@@ -164,15 +175,11 @@ fn one(error: &Bound<'_, PyAny>, said: Said, cause: Option<Raised>) -> Raised {
             raised = raised.errno(number);
         }
     }
-    let is_builtin = class
-        .getattr(intern!(py, "__module__"))
-        .is_ok_and(|module| module.eq("builtins").unwrap_or(false));
-    if is_builtin {
-        return raised;
+    let Some(response) = response else { return raised };
+    if !is_vague {
+        raised = raised.status(response.status);
     }
-    let Some((status, response)) = status(error) else { return raised };
-    raised = raised.status(status);
-    match response.and_then(|response| retry_after(&response)) {
+    match response.wait() {
         Some(wait) => raised.wait(wait),
         None => raised,
     }
@@ -183,33 +190,28 @@ fn counts_as_the_systems(name: &str) -> bool {
     !name.starts_with("SSL") && !matches!(name, "gaierror" | "herror")
 }
 
-/// The HTTP status that an exception came with, and the response that told it.
-fn status<'py>(error: &Bound<'py, PyAny>) -> Option<(u16, Option<Bound<'py, PyAny>>)> {
-    let number = |holder: &Bound<'py, PyAny>, name: &str| {
-        let number = holder.getattr_opt(name).ok().flatten()?.extract::<u16>().ok()?;
-        (100..600).contains(&number).then_some(number)
-    };
-    let of = |holder: &Bound<'py, PyAny>| {
-        ["status_code", "status", "code"].iter().find_map(|name| number(holder, name))
-    };
-    let response =
-        error.getattr_opt("response").ok().flatten().filter(|response| !response.is_none());
-    match response {
-        Some(response) => {
-            of(&response).or_else(|| of(error)).map(|status| (status, Some(response)))
-        }
-        None => of(error).map(|status| (status, Some(error.clone()))),
+/// What a program wrote before it failed, which tells more than that it did.
+fn wrote(error: &Bound<'_, PyAny>, said: &Said) -> Option<Raised> {
+    if said.name != "CalledProcessError" {
+        return None;
     }
+    let get = |name| error.getattr_opt(name).ok().flatten().filter(|value| !value.is_none());
+    // Where its errors were not kept apart they stand in what it wrote.
+    let (name, value) = match get("stderr") {
+        Some(value) => ("stderr", value),
+        None => ("stdout", get("stdout")?),
+    };
+    let text = match value.cast::<PyBytes>() {
+        Ok(bytes) => {
+            let bytes = bytes.as_bytes();
+            String::from_utf8_lossy(&bytes[..bytes.len().min(TEXT)]).into_owned()
+        }
+        Err(_) => shown(value.cast::<PyString>().ok()?),
+    };
+    (!text.trim().is_empty()).then(|| Raised::new(name, text.trim()))
 }
 
-fn retry_after(response: &Bound<'_, PyAny>) -> Option<Duration> {
-    let headers = response.getattr_opt("headers").ok().flatten()?;
-    let get =
-        |name: &str| headers.call_method1("get", (name,)).ok().filter(|value| !value.is_none());
-    seconds(&get("retry-after").or_else(|| get("Retry-After"))?)
-}
-
-fn seconds(value: &Bound<'_, PyAny>) -> Option<Duration> {
+pub(crate) fn seconds(value: &Bound<'_, PyAny>) -> Option<Duration> {
     let number = match value.extract::<f64>() {
         Ok(number) => number,
         Err(_) => shown(value).trim().parse().ok()?,
@@ -222,7 +224,7 @@ fn name(class: &Bound<'_, PyType>) -> String {
 }
 
 /// The text of a value; one that cannot be written has none.
-fn shown(value: &Bound<'_, PyAny>) -> String {
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     let Ok(text) = value.str() else { return String::new() };
     let text = text.to_string_lossy();
     text[..text.floor_char_boundary(TEXT)].to_owned()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
 
 import pytest
 
@@ -15,9 +17,10 @@ def guard():
 
 
 class Response:
-    def __init__(self, status_code, headers=None):
+    def __init__(self, status_code, headers=None, text=None):
         self.status_code = status_code
         self.headers = headers or {}
+        self.text = text
 
 
 class HTTPError(Exception):
@@ -65,6 +68,64 @@ def test_reads_type_number_status_and_causes(guard, error, kind):
 
     reply = guard.call("fails", {})
     assert reply.kind == kind, reply.failure()
+
+
+QUOTA = '{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}'
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (HTTPError(f"Error code: 429 - {QUOTA}", Response(429)), "quota_exceeded"),
+        (HTTPError("429 Client Error", Response(429, text=QUOTA)), "quota_exceeded"),
+        (
+            HTTPError("no", Response(403, text='{"message": "API rate limit exceeded"}')),
+            "rate_limited",
+        ),
+        (
+            caused(RuntimeError("failed"), HTTPError("no", Response(429, text=QUOTA))),
+            "quota_exceeded",
+        ),
+        (HTTPError("no", Response(403, text='{"message": "Forbidden"}')), "permission"),
+        (HTTPError("no", Response(503, text="not found in the cache")), "upstream"),
+    ],
+)
+def test_a_body_is_weighed_against_its_status(guard, error, kind):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise error
+
+    assert guard.call("fails", {}).kind == kind
+
+
+def test_a_body_that_was_not_read_is_left_alone(guard):
+    class Unread(Response):
+        _content = False
+        text = property(lambda self: pytest.fail("it was read"), lambda self, text: None)
+
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise HTTPError("no", Unread(429))
+
+    assert guard.call("fails", {}).kind == "rate_limited"
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_what_a_program_wrote_is_read_and_recorded(guard, text):
+    said = "cat: notes.md: No such file or directory"
+    script = f"import sys; sys.stderr.write({said!r}); sys.exit(1)"
+
+    @guard.tool
+    def read() -> str:
+        """Reads."""
+        command = [sys.executable, "-c", script]
+        return subprocess.run(command, check=True, capture_output=True, text=text).stdout
+
+    reply = guard.call("read", {})
+    assert (reply.kind, "`notes.md`" in reply.text) == ("not_found", True)
+    assert guard.records("read")[0]["failure"]["causes"] == [f"stderr: {said}"]
 
 
 def test_a_certificates_number_is_not_the_systems(guard):

@@ -457,8 +457,7 @@ def test_what_is_no_call_is_answered_beside_the_others():
     assert [reply.is_error for reply in replies] == [False, True]
 
 
-def test_a_schema_that_langchain_does_not_check_is_checked():
-    ran = []
+def test_a_schema_that_langchain_does_not_check_makes_no_working_call_fail():
     shape = {
         "type": "object",
         "properties": {"n": {"type": "integer"}},
@@ -468,13 +467,16 @@ def test_a_schema_that_langchain_does_not_check_is_checked():
     }
 
     def counts(**given: object) -> str:
-        ran.append(given)
-        return "ok"
+        if given["n"] == "none":
+            raise ValueError("it is no number")
+        return f"counted {given['n']}"
 
     made = StructuredTool(name="counts", description="Counts.", args_schema=shape, func=counts)
-    [message] = run(node(made), call("counts", {"n": "many"}))
-    assert (message.status, ran) == ("error", [])
-    assert "`n`" in message.content
+    [passed, refused] = run(
+        node(made), call("counts", {"n": "many"}), call("counts", {"n": "none"}, "2")
+    )
+    assert passed.content == "counted many"
+    assert refused.status == "error" and "`n`: expected an integer" in refused.content
 
 
 def test_no_pair_of_content_and_artifact_is_an_invalid_output():

@@ -116,3 +116,32 @@ def test_bad_arguments_are_told_in_the_guards_words():
     answer = made.invoke(ASKED)["messages"][-2]
     assert answer.content.startswith("`add` did not accept its arguments")
     assert "Error invoking tool" not in answer.content
+
+
+class Unwritten(AgentMiddleware):
+    """Was never written for an event loop."""
+
+    def wrap_tool_call(self, request, handler):
+        return handler(request)
+
+
+@pytest.mark.parametrize("name", ["add", "dynamic"])
+def test_a_middleware_that_was_not_written_for_this_is_for_its_developer(name):
+    made = agent(
+        call(name, {"a": 1, "b": 1}), middleware=[wrap_tool_call(store=False), Unwritten()]
+    )
+    with pytest.raises(NotImplementedError, match="awrap_tool_call"):
+        asyncio.run(made.ainvoke(ASKED))
+
+
+def test_what_a_tool_has_not_implemented_is_answered():
+    @tool
+    def later() -> str:
+        """Is for later."""
+        raise NotImplementedError("not yet")
+
+    messages = [AIMessage("", tool_calls=[call("later")]), AIMessage("went on")]
+    guarded = wrap_tool_call(store=False)
+    made = create_agent(Model(messages=iter(messages)), [later], middleware=[guarded])
+    assert made.invoke(ASKED)["messages"][-1].content == "went on"
+    assert guarded.guard.summary() == {"later:NotImplementedError": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pydantic
 import pytest
@@ -160,6 +161,40 @@ def test_calls_of_a_batch_run_side_by_side():
     assert [message.content for message in messages] == [str(n) for n in range(10)]
 
 
+@pytest.mark.parametrize("options", [{}, {"timeout": None}])
+def test_no_more_calls_run_at_once_than_the_configuration_lets(options):
+    running, most = set(), []
+    lock = threading.Lock()
+
+    @tool
+    def work(n: int) -> int:
+        """Works."""
+        with lock:
+            running.add(n)
+            most.append(len(running))
+        time.sleep(0.005)
+        with lock:
+            running.remove(n)
+        return n
+
+    state = {"messages": [asks(*(call("work", {"n": n}, str(n)) for n in range(8)))]}
+    done = node(work, **options).invoke(state, {**CONFIG, "max_concurrency": 2})
+    assert [message.content for message in done["messages"]] == [str(n) for n in range(8)]
+    assert max(most) <= 2
+
+
+def test_calls_that_wait_for_their_place_are_not_late():
+    @tool
+    def work(n: int) -> int:
+        """Works."""
+        time.sleep(0.05)
+        return n
+
+    state = {"messages": [asks(*(call("work", {"n": n}, str(n)) for n in range(4)))]}
+    done = node(work, timeout=0.15).invoke(state, {**CONFIG, "max_concurrency": 1})
+    assert [message.status for message in done["messages"]] == ["success"] * 4
+
+
 def test_async_siblings_are_waited_for():
     @tool
     async def slow() -> str:
@@ -206,6 +241,50 @@ def test_an_interrupt_in_a_graph_is_answered_and_resumed(way):
     assert paused["__interrupt__"][0].value == "really?"
     done = go(Command(resume="yes"))
     assert done["messages"][-1].content == "they said yes"
+
+
+def around(request, execute):
+    return execute(request)
+
+
+async def around_later(request, execute):
+    return await execute(request)
+
+
+INTERCEPTED = {"wrap_tool_call": around, "awrap_tool_call": around_later}
+
+
+@ways
+@pytest.mark.parametrize("options", [{}, {"timeout": None}, INTERCEPTED])
+def test_an_answer_goes_to_the_call_that_was_asked_about(way, options):
+    other = threading.Event()
+
+    @tool
+    def delete(name: str) -> str:
+        """Deletes after a person agreed."""
+        if name == "scratch":
+            other.wait(10)
+        other.set()
+        return f"{name}: {interrupt(name)}"
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("tools", node(delete, **options))
+    builder.add_edge(START, "tools")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+
+    def go(given):
+        other.clear()
+        if way == "sync":
+            return graph.invoke(given, config)
+        return asyncio.run(graph.ainvoke(given, config))
+
+    calls = [call("delete", {"name": name}, name) for name in ("scratch", "production")]
+    state = go({"messages": [asks(*calls)]})
+    answers = {"scratch": "yes", "production": "no"}
+    while state.get("__interrupt__"):
+        state = go(Command(resume=answers[state["__interrupt__"][0].value]))
+    assert [m.content for m in state["messages"][1:]] == ["scratch: yes", "production: no"]
 
 
 # `handle_tool_errors`, as LangGraph has it.

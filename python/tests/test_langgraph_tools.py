@@ -13,8 +13,9 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
+from langgraph.config import get_config
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 from nodes import CONFIG, add, afails, asks, call, fails, node, run, ways
@@ -59,6 +60,33 @@ def test_state_store_runtime_and_ids_are_injected(way):
     else:
         done = asyncio.run(graph.ainvoke(given, config))
     assert done["messages"][-1].content == "1 ann 1 kept c9 c9 mine"
+
+
+@ways
+@pytest.mark.parametrize("given", [{}, {"tags": ["mine"], "metadata": {"user": "ann"}}])
+def test_a_configuration_has_all_that_langchain_puts_into_it(way, given):
+    seen = []
+
+    @tool
+    def look(config: RunnableConfig) -> str:
+        """Looks."""
+        told = {"tags": config["tags"], "limit": config["recursion_limit"]}
+        names = sorted(config), sorted(config["metadata"]), sorted(get_config())
+        seen.append((told, names))
+        return config["metadata"]["checkpoint_ns"]
+
+    for made in (ToolNode([look]), node(look)):
+        builder = StateGraph(MessagesState)
+        builder.add_node("tools", made)
+        builder.add_edge(START, "tools")
+        graph, state = builder.compile(), {"messages": [asks(call("look"))]}
+        done = (
+            graph.invoke(state, given)
+            if way == "sync"
+            else asyncio.run(graph.ainvoke(state, given))
+        )
+        assert done["messages"][-1].status == "success", done["messages"][-1].content
+    assert seen[0] == seen[1]
 
 
 def test_what_is_injected_is_in_no_message_about_arguments():
@@ -204,6 +232,96 @@ def test_interceptors_lead_and_each_execution_is_guarded():
 
     [message] = run(node(afails, awrap_tool_call=around), call("afails"), way="async")
     assert message.status == "error"
+
+
+class Flaky:
+    """Fails before it works."""
+
+    def __init__(self, failures: int) -> None:
+        self.left = failures
+        self.tools = [tool(self.flaky)]
+
+    def flaky(self) -> str:
+        """Fails before it works."""
+        self.left -= 1
+        if self.left >= 0:
+            raise RuntimeError("not yet, token=hunter2hunter2")
+        return "fine"
+
+
+def retry(request, execute):
+    for _ in range(9):
+        try:
+            return execute(request)
+        except RuntimeError:
+            pass
+    return execute(request)
+
+
+async def aretry(request, execute):
+    for _ in range(9):
+        try:
+            return await execute(request)
+        except RuntimeError:
+            pass
+    return await execute(request)
+
+
+RETRIES = {"wrap_tool_call": retry, "awrap_tool_call": aretry}
+
+
+@ways
+def test_an_interceptor_that_tries_again_hears_of_every_failure(way):
+    ours = node(*Flaky(9).tools, **RETRIES)
+    state = {"messages": [HumanMessage("go", id="1"), asks(call("flaky"))]}
+    done = ours.invoke(state, CONFIG) if way == "sync" else asyncio.run(ours.ainvoke(state, CONFIG))
+    assert done["messages"][0].content == "fine"
+    assert ours.guard.summary() == {"flaky:RuntimeError": 9}
+
+
+@ways
+@pytest.mark.parametrize("handled", [None, True, (ValueError,), ValueError])
+def test_what_leaves_an_interceptor_is_answered_by_the_guard(way, handled):
+    options = RETRIES if handled is None else {**RETRIES, "handle_tool_errors": handled}
+    ours = node(*Flaky(99).tools, **options)
+    [message] = run(ours, call("flaky"), way=way)
+    assert (message.status, message.tool_call_id) == ("error", "c1")
+    assert message.content.startswith("`flaky` failed.") and "hunter2" not in message.content
+
+
+def test_an_interceptors_own_error_is_answered_and_recorded():
+    def breaks(request, execute):
+        raise LookupError("row 7 is not there")
+
+    ours = node(add, wrap_tool_call=breaks)
+    [message] = run(ours, call("add", {"a": 1, "b": 1}))
+    assert (message.status, message.name) == ("error", "add")
+    assert ours.guard.summary() == {"add:LookupError": 1}
+    traceback = ours.guard.records()[0]["failure"]["traceback"]
+    assert "in breaks" in traceback and "breakfall/" not in traceback
+
+
+@ways
+def test_an_error_about_a_tool_that_only_the_interceptor_knows_is_answered(way):
+    def breaks(request, execute):
+        raise LookupError("row 7 is not there")
+
+    ours = node(add, wrap_tool_call=breaks)
+    messages = run(ours, call("its own", id="1"), call("its_own", id="2"), way=way)
+    assert [(message.name, message.status) for message in messages] == [
+        ("its own", "error"),
+        ("its_own", "error"),
+    ]
+    assert sum(ours.guard.summary().values()) == 2
+    assert [tool["name"] for tool in ours.guard.tools()] == ["add"]
+
+
+@ways
+def test_what_leaves_an_interceptor_is_let_go_where_nothing_is_handled(way):
+    with pytest.raises(RuntimeError, match="not yet"):
+        run(node(*Flaky(99).tools, handle_tool_errors=False, **RETRIES), call("flaky"), way=way)
+    words = node(*Flaky(99).tools, handle_tool_errors="sorry", **RETRIES)
+    assert run(words, call("flaky"), way=way)[0].content == "sorry"
 
 
 def test_errors_are_summed_up():

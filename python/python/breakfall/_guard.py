@@ -12,7 +12,7 @@ from . import _breakfall
 from ._breakfall import Reply
 from ._failure import Failure
 from ._forks import building
-from ._schema import Signature, is_async
+from ._schema import Signature, is_async, usable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -180,7 +180,7 @@ class Guard:
             description = inspect.getdoc(function) or ""
         if schema is None:
             signature = Signature(function, name)
-            schema = signature.schema
+            schema = usable(name, lambda: signature.schema)
             called = _called(function, signature.values)
         else:
             called = _called(function, dict)
@@ -208,11 +208,13 @@ class Guard:
         effect: str = "once",
         timeout: float | None | Any = ...,
         attempts: int | None = None,
-        checking: str | None = None,
     ) -> None:
         """Adds a tool as a function of two: the arguments as a dictionary, and what the caller
         handed over. Callers with an event loop get the coroutine function where there is one."""
-        tool = (name, description, dict(schema), effect, function, coroutine)
+        schema = dict(schema)
+        # What is wrong is said here, and not at the first call of whatever tool.
+        _breakfall.Guard.check_tool(name, schema, effect)
+        tool = (name, description, schema, effect, function, coroutine)
         if timeout is not ... and timeout is not None and not timeout > 0:
             raise ValueError(f"`{name}`: a timeout is a number of seconds, not {timeout!r}")
         has_policy = timeout is not ... or attempts is not None
@@ -220,9 +222,9 @@ class Guard:
             if self._core is None:
                 if any(waiting[0] == name for waiting in self._waiting):
                     raise ValueError(f"there are two tools called `{name}`")
-                if has_policy or checking is not None:
+                if has_policy:
                     seconds = None if timeout is ... else (timeout or 0.0)
-                    self._options["policies"].append((name, seconds, attempts, checking))
+                    self._options["policies"].append((name, seconds, attempts))
                 self._waiting.append(tool)
                 return
         if has_policy:

@@ -25,6 +25,7 @@ from ._breakfall import Output
 from ._failure import Failure
 from ._message import returned
 from ._schema import refusal
+from ._turns import Turn
 from ._work import awaited
 
 try:
@@ -33,7 +34,7 @@ except ImportError:  # another release: its way of calling tools is taken
     _get_runnable_config_param = None  # type: ignore[assignment]
 
 try:
-    from langgraph.errors import is_invalid_resume
+    from langgraph.errors import is_invalid_resume as is_invalid_resume
 except ImportError:
 
     def is_invalid_resume(error: BaseException) -> bool:
@@ -48,6 +49,17 @@ class Resumed(Exception):
         self.error = error
 
 
+def is_unwritten(error: BaseException) -> bool:
+    """Whether a middleware was never written for calls of this kind, with or without an event
+    loop: for its developer, and nothing that a model can do anything about."""
+    if not isinstance(error, NotImplementedError):
+        return False
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_frame.f_code.co_name in ("wrap_tool_call", "awrap_tool_call")
+
+
 class Asked:
     """What goes with a call to its tool."""
 
@@ -59,8 +71,10 @@ class Asked:
         "input_type",
         "made",
         "node",
+        "raises",
         "runtime",
         "tool",
+        "turn",
     )
 
     def __init__(
@@ -83,6 +97,9 @@ class Asked:
         self.runtime = runtime
         self.made: ToolRuntime | None = None
         self.heard = True
+        self.turn: Turn | None = None
+        #: What came of the call elsewhere, for the guard to hear.
+        self.raises: Exception | None = None
 
     def tool_runtime(self) -> Any:
         """What LangGraph injects into tools."""
@@ -115,19 +132,25 @@ class Tool:
             self.has_coroutine = tool.coroutine is not None
         self.plain = _Plain.of(tool)
 
-    def schema(self) -> dict[str, Any]:
-        """What the model may give."""
-        shape: Any = self.tool.tool_call_schema
-        if isinstance(shape, dict):
-            return shape
-        try:
-            schema: dict[str, Any] = shape.model_json_schema()
-            return schema
-        except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
-            return {"type": "object"}
-
     def run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         """Runs the tool for a caller that waits."""
+        if asked.raises is not None:
+            raise asked.raises
+        if asked.turn is None:
+            return self._run(arguments, asked)
+        with asked.turn:
+            return self._run(arguments, asked)
+
+    async def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
+        """Runs the tool on the event loop."""
+        if asked.raises is not None:
+            raise asked.raises
+        if asked.turn is None:
+            return await self._arun(arguments, asked)
+        with asked.turn:
+            return await self._arun(arguments, asked)
+
+    def _run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         used = asked.tool or self
         call = used.injected_call(arguments, asked)
         try:
@@ -139,8 +162,7 @@ class Tool:
             used.refuse(error, asked)
         return used.output(response, asked)
 
-    async def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
-        """Runs the tool on the event loop."""
+    async def _arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
         used = asked.tool or self
         call = used.injected_call(arguments, asked)
         try:
@@ -186,6 +208,12 @@ class Tool:
         if isinstance(answer, ToolMessage):
             return Output(message_text(answer), answer, is_error=answer.status == "error")
         return Output("", answer)
+
+
+def schema_of(tool: Any) -> Any:
+    """What the model may give."""
+    shape = tool.tool_call_schema
+    return shape if isinstance(shape, dict) else shape.model_json_schema()
 
 
 def message_text(message: ToolMessage) -> str:

@@ -20,9 +20,9 @@ from ._breakfall import Output
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import message_text, told
+from ._langchain import is_unwritten, message_text, schema_of, told
 from ._message import failed
-from ._schema import refusal
+from ._schema import refusal, usable, usable_name
 
 
 class GuardMiddleware(AgentMiddleware[Any, Any]):
@@ -32,12 +32,13 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     def __init__(self, **options: Any) -> None:
         super().__init__()
         options.setdefault("checking", "diagnose")
-        passes = (GraphBubbleUp, *options.pop("passes", ()))
+        passes = (GraphBubbleUp, _Unwritten, *options.pop("passes", ()))
         speaks = (ToolException, *options.pop("told", ()))
         effects = options.pop("effects", None)
         self.guard = Guard(passes=passes, told=speaks, **options)
         self._effects = dict(effects or {})
-        self._known: set[str] = set()
+        #: The names of tools, and those by which the guard knows them.
+        self._known: dict[str, str] = {}
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Runs a call within the guard."""
@@ -52,7 +53,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             handler = came.again
         asked = self._asked(request, handler)
         core = self.guard.core
-        return _answer(core, request, core.call(asked))
+        try:
+            reply = core.call(asked)
+        except _Unwritten as unwritten:
+            raise unwritten.error from None
+        return _answer(core, request, reply)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs a call within the guard, while the event loop goes on."""
@@ -67,8 +72,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             handler = came.again_later
         asked = self._asked(request, handler)
         core = self.guard.core
-        replies = await answered(core, [asked])
-        return _answer(core, request, replies[0])
+        try:
+            [reply] = await answered(core, [asked])
+        except _Unwritten as unwritten:
+            raise unwritten.error from None
+        return _answer(core, request, reply)
 
     def _is_new(self, request: Any) -> bool:
         """Whether only a middleware within can know the tool, if anybody does."""
@@ -83,23 +91,29 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         if tool is not None:
             self._add(name, tool)
         id = call.get("id") or ""
-        return (name, call["args"], id, _run_of(request.state), (request, handler))
+        known = self._known.get(name, name)
+        return (known, call["args"], id, _run_of(request.state), (request, handler))
 
     def _add(self, name: str, tool: Any) -> None:
         if name in self._known:
             return
-        try:
-            shape = tool.tool_call_schema
-            schema = shape if isinstance(shape, dict) else shape.model_json_schema()
-        except Exception:  # noqa: BLE001 - a type without a JSON form: the tool checks it alone
-            schema = {"type": "object"}
         effect = self._effects.get(name, "once")
+        schema = usable(name, lambda: schema_of(tool)) if tool is not None else {"type": "object"}
         with building:
             if name not in self._known:
+                called = usable_name(name, self._known.values())
                 described = getattr(tool, "description", None) or ""
-                self.guard.add(name, described, schema, _handled, _ahandled, effect=effect)
+                self.guard.add(called, described, schema, _handled, _ahandled, effect=effect)
                 # Only now: who finds it here calls it.
-                self._known.add(name)
+                self._known[name] = called
+
+
+class _Unwritten(Exception):
+    """A middleware within was never written for calls of this kind: for its developer."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def _handled(arguments: dict[str, Any], extra: Any) -> Any:
@@ -108,6 +122,8 @@ def _handled(arguments: dict[str, Any], extra: Any) -> Any:
         return _output(handler(_with(request, arguments)))
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
+    except NotImplementedError as error:
+        raise _Unwritten(error) if is_unwritten(error) else error
 
 
 async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
@@ -116,6 +132,8 @@ async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
         return _output(await handler(_with(request, arguments)))
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
+    except NotImplementedError as error:
+        raise _Unwritten(error) if is_unwritten(error) else error
 
 
 def _with(request: Any, arguments: dict[str, Any]) -> Any:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Annotated, Any, get_origin, get_type_hints
 
 import pydantic
 from pydantic.fields import FieldInfo
 
+from . import _breakfall
 from ._failure import Failure
+from ._logs import log
 
 #: Types whose JSON form is the value itself.
 _PLAIN = (str, int, float, bool, dict, list, type(None), Any)
+
+#: Bytes of a name, with room for what tells it from another.
+_LONGEST_NAME = 120
 
 
 class Signature:
@@ -77,6 +83,39 @@ class Signature:
             if own in self._names
         }
         return {**given, **(checked.model_extra or {})}
+
+
+def usable(name: str, schema: Callable[[], Any]) -> dict[str, Any]:
+    """The schema of a tool that others wrote. One that the guard cannot use is not used: the tool
+    checks its arguments alone then, and no other tool hears of it."""
+    try:
+        made: dict[str, Any] = dict(schema())
+        _breakfall.Guard.check_tool("tool", made, "once")
+        return made
+    except Exception as error:  # noqa: BLE001 - it may be anybody's code
+        log(logging.WARNING, "Schema not used", {"tool_name": name, "error": str(error)})
+        return {"type": "object"}
+
+
+def usable_name(name: str, taken: Container[str]) -> str:
+    """The name of a tool that others wrote, as the guard can have it: it stands in sentences."""
+    fits = name if _is_name(name) else _written_out(name)
+    while fits in taken:
+        fits += "_"
+    return fits
+
+
+def _is_name(name: str) -> bool:
+    try:
+        _breakfall.Guard.check_tool(name, {"type": "object"}, "once")
+    except ValueError:
+        return False
+    return True
+
+
+def _written_out(name: str) -> str:
+    parts = (c if c.isprintable() and not c.isspace() and c != "`" else "_" for c in name)
+    return "".join(parts).encode()[:_LONGEST_NAME].decode(errors="ignore") or "_"
 
 
 def _hints(function: Any) -> dict[str, Any]:

@@ -13,23 +13,27 @@ not parse are answered too.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables.config import get_executor_for_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolNode, _infer_handled_types
 from langgraph.runtime import Runtime
 
-from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import Asked, Resumed, Tool, told
+from ._intercepted import Intercepted, Leaves, araises, raised, raises
+from ._langchain import Asked, Resumed, Tool, schema_of, told
 from ._listening import is_heard
 from ._message import failed
+from ._schema import usable, usable_name
+from ._turns import Turn, made_together, turns
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
 
@@ -76,14 +80,17 @@ class ErrorHandlingToolNode(ToolNode):
             wrap_tool_call=wrap_tool_call,
             awrap_tool_call=awrap_tool_call,
         )
-        # A tool whose schema is a dictionary is not checked by LangChain.
-        self._checking = None if "checking" in guard else "strict"
         guard.setdefault("checking", "diagnose")
         passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
         speaks = (ToolException, *guard.pop("told", ()))
         self.guard = Guard(passes=passes, told=speaks, **guard)
+        self._is_for_the_guard = handle_tool_errors is _by_the_guard
+        self._timeout: float | None = guard.get("timeout", 30.0)
         self._effects = dict(effects or {})
         self._known: dict[str, Tool] = {}
+        #: Names that the guard cannot have, and those it has instead.
+        self._renamed: dict[str, str] = {}
+        self._for_now: set[str] = set()
         for tool in self._tools_by_name.values():
             self._add(tool)
 
@@ -123,7 +130,7 @@ class ErrorHandlingToolNode(ToolNode):
             return self._wrapped(input, config, runtime)
         calls, input_type = self._parse_input(input)
         asked, run = self._asked(calls, input, input_type, config, runtime)
-        replies = self._answered(asked)
+        replies = self._answered(asked, config.get("max_concurrency"))
         return self._outputs(calls, replies, input_type, run)
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
@@ -137,9 +144,13 @@ class ErrorHandlingToolNode(ToolNode):
             raise resumed.error from None
         return self._outputs(calls, replies, input_type, run)
 
-    def _answered(self, asked: list[tuple[Any, ...]]) -> list[Any]:
+    def _answered(self, asked: list[tuple[Any, ...]], most: int | None = None) -> list[Any]:
         core = self.guard.core
         try:
+            if most is not None and most < len(asked):
+                # As LangGraph does it: each waits for a thread before its time runs.
+                with get_executor_for_config({"max_concurrency": most}) as threads:
+                    return list(threads.map(core.call, asked))
             return [core.call(asked[0])] if len(asked) == 1 else core.batch(asked)
         except Resumed as resumed:
             raise resumed.error from None
@@ -169,12 +180,21 @@ class ErrorHandlingToolNode(ToolNode):
         heard = is_heard(config)
         run = self._run_of(input, config, runtime)
         asked = []
-        for call in calls:
+        for call, turn in zip(calls, self._turns(calls, config), strict=True):
             name = call.get("name") or ""
-            extra = Asked(self, call, self._known.get(name), input, input_type, config, runtime)
+            # Each has its own, with everything that LangChain puts into it.
+            own = ensure_config(config)
+            if turn is not None:
+                own = turn.config(own)
+            extra = Asked(self, call, self._known.get(name), input, input_type, own, runtime)
             extra.heard = heard
+            extra.turn = turn
+            name = self._renamed.get(name, name)
             asked.append((name, call.get("args"), call.get("id") or "", run, extra))
         return asked, run
+
+    def _turns(self, calls: list[Any], config: Any) -> list[Turn | None]:
+        return turns(config, [call.get("name") in self._known for call in calls], self._timeout)
 
     def _run_of(self, input: Any, config: Any, runtime: Any) -> str:
         """One agent's work from a user message to its end, by the best name there is."""
@@ -213,12 +233,9 @@ class ErrorHandlingToolNode(ToolNode):
     def _words(self, reply: Any) -> str:
         """What the model is told of a failure, as ``handle_tool_errors`` decides."""
         handled: Any = self._handle_tool_errors
-        error = reply.exception
-        if error is None or handled is _by_the_guard or handled is True:
+        error = raised(reply)
+        if error is None or self._is_for_the_guard or handled is True:
             return str(reply.text)
-        # What a handler knows is what LangGraph raises.
-        if isinstance(error, Failure) and error._is_translated:
-            error = error.__cause__ or error
         if not handled:
             raise error
         if isinstance(handled, str):
@@ -234,22 +251,51 @@ class ErrorHandlingToolNode(ToolNode):
     # Calls that go through an interceptor: LangGraph leads, and each execution is guarded.
 
     def _wrapped(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
-        return super()._func(input, config, runtime)
+        token = made_together.set(self._turns_by_id(input, config))
+        try:
+            return super()._func(input, config, runtime)
+        finally:
+            made_together.reset(token)
 
     async def _awrapped(self, input: Any, config: RunnableConfig, runtime: Any) -> Any:
-        return await super()._afunc(input, config, runtime)
-
-    def _execute_tool_sync(self, request: Any, input_type: Any, config: Any) -> Any:
-        asked = self._requested(request, input_type, config)
-        return self._output(request.tool_call, self._answered([asked])[0])
-
-    async def _execute_tool_async(self, request: Any, input_type: Any, config: Any) -> Any:
-        asked = self._requested(request, input_type, config)
+        token = made_together.set(self._turns_by_id(input, config))
         try:
-            replies = await answered(self.guard.core, [asked])
-        except Resumed as resumed:
-            raise resumed.error from None
-        return self._output(request.tool_call, replies[0])
+            return await super()._afunc(input, config, runtime)
+        finally:
+            made_together.reset(token)
+
+    def _turns_by_id(self, input: Any, config: Any) -> dict[str, Turn]:
+        calls, _ = self._parse_input(input)
+        made = zip(calls, self._turns(calls, config), strict=True)
+        return {call.get("id") or "": turn for call, turn in made if turn is not None}
+
+    def _run_one(self, call: Any, input_type: Any, tool_runtime: Any) -> Any:
+        intercepted = Intercepted(self, call, input_type, tool_runtime)
+        try:
+            return self._wrap_tool_call(intercepted.request, intercepted.execute)  # type: ignore[misc]
+        except Exception as error:  # noqa: BLE001 - the guard tells what is whose business
+            return intercepted.left(error)
+
+    async def _arun_one(self, call: Any, input_type: Any, tool_runtime: Any) -> Any:
+        intercepted = Intercepted(self, call, input_type, tool_runtime)
+        try:
+            return await self._aintercepted(intercepted)
+        except Exception as error:  # noqa: BLE001 - it goes on upwards when all are done
+            return Leaves(error)
+
+    async def _aintercepted(self, intercepted: Intercepted) -> Any:
+        try:
+            if self._awrap_tool_call is not None:
+                return await self._awrap_tool_call(intercepted.request, intercepted.aexecute)
+            return self._wrap_tool_call(intercepted.request, intercepted.execute)  # type: ignore[misc]
+        except Exception as error:  # noqa: BLE001 - the guard tells what is whose business
+            return await intercepted.aleft(error)
+
+    def _combine_tool_outputs(self, outputs: list[Any], input_type: Any) -> Any:
+        for output in outputs:
+            if isinstance(output, Leaves):
+                raise output.error
+        return super()._combine_tool_outputs(outputs, input_type)
 
     def _requested(self, request: Any, input_type: _InputType, config: Any) -> tuple[Any, ...]:
         call, tool = request.tool_call, request.tool
@@ -260,24 +306,44 @@ class ErrorHandlingToolNode(ToolNode):
                 known = self._known.get(call["name"]) or self._add(tool, call["name"])
         if tool is not None and known is not None and known.tool is not tool:
             known = Tool(self, tool)
+        turn = made_together.get({}).get(call.get("id") or "")
+        if turn is not None:
+            config = turn.config(config)
         extra = Asked(self, call, known, request.state, input_type, config, None)
+        extra.turn = turn
         extra.made = request.runtime
         extra.heard = is_heard(config)
         run = self._run_of(request.state, config, request.runtime)
-        return (call["name"], call["args"], call.get("id") or "", run, extra)
+        name = self._renamed.get(call["name"], call["name"])
+        return (name, call["args"], call.get("id") or "", run, extra)
+
+    @contextmanager
+    def _known_for_now(self, name: str) -> Iterator[str]:
+        """A name by which the guard hears of what is no tool of ours."""
+        with building:
+            known = usable_name(name, {*self._known, *self._renamed.values(), *self._for_now})
+            self._for_now.add(known)
+            self.guard.add(known, "", {"type": "object"}, raises, araises)
+        try:
+            yield known
+        finally:
+            self.guard.remove(known)
+            self._for_now.discard(known)
 
     def _add(self, tool: BaseTool, name: str | None = None) -> Tool:
         known = Tool(self, tool)
         name = name or tool.name
+        called = usable_name(name, {*self._known, *self._renamed.values()})
         self.guard.add(
-            name,
+            called,
             tool.description or "",
-            known.schema(),
+            usable(name, lambda: schema_of(tool)),
             known.run if known.has_function else None,
             known.arun if known.has_coroutine else None,
             effect=self._effects.get(name, "once"),
-            checking=self._checking if isinstance(tool.args_schema, dict) else None,
         )
+        if called != name:
+            self._renamed[name] = called
         # The guard knows it by now, so that nobody is told that it is not a tool.
         self._known[name] = known
         return known

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._breakfall import Output
 from .._guard import Guard
+from .._schema import usable
 
 __all__ = ["Tool", "ToolRegistry", "ToolResult"]
 
@@ -112,7 +113,8 @@ class ToolRegistry:
         async def execute(arguments: dict[str, Any], _: Any) -> Any:
             return _output(await tool.execute(arguments))
 
-        self.guard.add(tool.name, tool.description, tool.input_schema, None, execute)
+        schema = usable(tool.name, lambda: tool.input_schema)
+        self.guard.add(tool.name, tool.description, schema, None, execute)
         self._tools[tool.name] = tool
 
     def get(self, name: str) -> Tool | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._breakfall import Output
 from .._guard import Guard
-from .._schema import Signature, is_async
+from .._schema import Signature, is_async, usable
 from .._values import text
 
 __all__ = ["ToolManager", "ToolRegistry", "ToolResult", "register_tool"]
@@ -105,7 +105,7 @@ class ToolRegistry:
         self.guard.add(
             name,
             definition.get("description") or "",
-            schema,
+            usable(name, lambda: schema),
             None if waits else called,
             called if waits else None,
         )
