@@ -16,7 +16,7 @@ use breakfall::{FailureKind, Guard, ToolSpec, UnknownTool};
 use futures_util::FutureExt;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::era::Era;
@@ -26,7 +26,7 @@ use crate::numbers::Numbered;
 use crate::origin::Origin;
 use crate::out::Out;
 use crate::tools::{self, Called};
-use crate::upstream::{Event, Lost, Upstream, locked, of_subscription};
+use crate::upstream::{Event, Events, Lost, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
 const GREETING: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ pub struct Session {
     upstreams: Vec<Arc<Upstream>>,
     /// Whether a tool that does not exist is answered as the protocol's letter has it.
     unknown_tool: UnknownTool,
-    events: mpsc::Sender<Event>,
+    events: Events,
     out: Out,
     /// Requests of the client that are under way, by numbers of ours.
     running: Mutex<Numbered<Running>>,
@@ -147,13 +147,12 @@ impl Session {
                     "the guard failed; the request may have been done",
                 ))
             });
-            locked(&session.running).remove(&number);
             if session.upstreams.len() != 1 {
                 origin.is_not_refused();
             }
-            if origin.stream.is_some() {
-                session.has_heard().await;
-            }
+            // Behind an answer nothing belongs to its request any more.
+            session.events.are_heard().await;
+            locked(&session.running).remove(&number);
             let line = answered.map(|answered| answer(&origin.id, &answered));
             match (line, &origin.stream) {
                 (Some(line), Some(stream)) => stream.answer(line),
@@ -337,15 +336,7 @@ impl Session {
                 let _ = waiting.send(());
             }
         }
-    }
-
-    /// Waits until all was heard that came before now: behind an answer nothing belongs to its
-    /// request any more.
-    async fn has_heard(&self) {
-        let (waiting, heard) = oneshot::channel();
-        if self.events.send(Event::Heard(waiting)).await.is_ok() {
-            let _ = heard.await;
-        }
+        self.events.one_is_heard();
     }
 
     async fn tools_changed(&self) {

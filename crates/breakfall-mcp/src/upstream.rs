@@ -3,6 +3,7 @@
 
 mod address;
 mod connection;
+mod event;
 mod greet;
 mod heard;
 mod http;
@@ -19,10 +20,11 @@ use std::time::Duration;
 
 use breakfall::Progress;
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
+pub(crate) use event::{Event, Events};
 use progress::Token;
 pub(crate) use progress::Tracked;
 pub(crate) use subscription::of_subscription;
@@ -59,7 +61,7 @@ pub struct Upstream {
     server: Server,
     watchdog: Option<Arc<Watchdog>>,
     recording: Option<Arc<Recording>>,
-    events: mpsc::Sender<Event>,
+    events: Events,
     link: watch::Sender<Link>,
     hello: watch::Sender<Option<Hello>>,
     ending: watch::Sender<bool>,
@@ -125,41 +127,13 @@ pub(crate) struct Hello {
     pub(crate) said: Box<RawValue>,
 }
 
-/// What a server does by itself.
-pub(crate) enum Event {
-    /// It is up, with these tools.
-    Up(String),
-    /// Its tools are others now.
-    Tools(String),
-    /// They are, and the client heard it from the server.
-    Listed(String),
-    Request {
-        key: String,
-        connection: Arc<Connection>,
-        id: Box<RawValue>,
-        method: String,
-        params: Option<Box<RawValue>>,
-        about: Option<Arc<Origin>>,
-    },
-    /// It does not want an answer to a request any more.
-    TakenBack { key: String, params: Box<RawValue> },
-    /// Whoever waits for this knows that everything before it was heard.
-    Heard(oneshot::Sender<()>),
-    Notification {
-        method: String,
-        params: Option<Box<RawValue>>,
-        /// The client's request that it belongs to.
-        about: Option<Arc<Origin>>,
-    },
-}
-
 impl Upstream {
     /// Describes a server; it is started when the client says hello.
     pub(crate) fn new(
         server: Server,
         watchdog: Option<Arc<Watchdog>>,
         recording: Option<Arc<Recording>>,
-        events: mpsc::Sender<Event>,
+        events: Events,
     ) -> Arc<Self> {
         let upstream = Arc::new(Self {
             key: server.key.clone(),

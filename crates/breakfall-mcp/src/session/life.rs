@@ -21,7 +21,7 @@ use crate::out::{Out, Written};
 use crate::servers::{Server, Servers};
 use crate::stream::Stream;
 use crate::tools;
-use crate::upstream::{Event, Health, Hello, Upstream, locked};
+use crate::upstream::{Event, Events, Health, Hello, Upstream, locked};
 use crate::watchdog::Watchdog;
 
 /// How long the last requests of a client that leaves are served.
@@ -141,7 +141,7 @@ impl Session {
         watchdog: Option<&Arc<Watchdog>>,
         out: Out,
     ) -> Result<(Arc<Self>, mpsc::Receiver<Event>), Error> {
-        let (events, heard) = mpsc::channel(1024);
+        let (events, heard) = Events::new();
         let recorder = servers.recorder.as_deref();
         let start = |server: Server| {
             let recording = recorder.map(|recorder| recorder.open(&server.key)).transpose()?;

@@ -7,11 +7,12 @@ use serde_json::value::RawValue;
 use tokio::io::BufReader;
 use tokio::process::ChildStdout;
 
+use super::connection::Busy;
 use super::greet::list;
 use super::{Connection, Event, Lost, Upstream, of_subscription, subscription};
 use crate::fields::raw;
 use crate::lines::{Line, Lines};
-use crate::message::{Answer, Message, messages};
+use crate::message::{Answer, LOST, Message, error, messages};
 use crate::record::Way;
 
 /// Reads what a server says, until it says nothing any more.
@@ -75,15 +76,26 @@ pub(super) async fn heard(
             connection.send(upstream, crate::message::answer(&id, &pong)).await;
         }
         Some(Message::Request { id, method, params }) => {
-            let about =
-                within.map_or_else(|| connection.newest(), |number| connection.origin(number));
+            let about = match (within, connection.busy()) {
+                (Some(number), _) => connection.origin(number),
+                (None, Busy::For(origin)) => Some(origin),
+                (None, Busy::ForNobody) => None,
+                (None, Busy::ForSeveral) => {
+                    let refusal = error(
+                        LOST,
+                        "several clients are served, and it is not told which is asked",
+                    );
+                    connection.send(upstream, crate::message::answer(&id, &refusal)).await;
+                    return;
+                }
+            };
             let (key, connection) = (upstream.key.clone(), Arc::clone(connection));
             let event = Event::Request { key, connection, id, method, params, about };
-            let _ = upstream.events.send(event).await;
+            upstream.events.send(event).await;
         }
         Some(Message::Notification { method, params }) => {
             if let Some(event) = noticed(upstream, connection, method, params, within) {
-                let _ = upstream.events.send(event).await;
+                upstream.events.send(event).await;
             }
         }
     }
@@ -129,8 +141,13 @@ fn noticed(
     }
     let about = match (within, method.as_str()) {
         (Some(number), _) => connection.origin(number),
-        // What a server logs most likely belongs to what it does.
-        (None, "notifications/message") => connection.newest(),
+        // What a server logs most likely belongs to what it does. Where it works for several
+        // clients, none of them hears it: it may be about another's.
+        (None, "notifications/message") => match connection.busy() {
+            Busy::For(origin) => Some(origin),
+            Busy::ForSeveral => return None,
+            Busy::ForNobody => None,
+        },
         (None, _) => None,
     };
     Some(Event::Notification { method, params, about })
@@ -142,6 +159,6 @@ fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Option<E
     tokio::spawn(async move {
         list(&upstream, &connection).await;
         let told = told.unwrap_or_else(|| Event::Listed(upstream.key.clone()));
-        let _ = upstream.events.send(told).await;
+        upstream.events.send(told).await;
     });
 }

@@ -1,0 +1,149 @@
+//! The guard between a client on lines and servers that do what real ones do and few expect.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use breakfall::{Checking, Config, Guard, GuardBuilder, Policy};
+use breakfall_mcp::{Command, Reach, Server, Servers, Session};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+use tokio::task::JoinHandle;
+
+/// A client that writes and reads lines.
+struct Client {
+    write: WriteHalf<DuplexStream>,
+    read: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    session: JoinHandle<()>,
+    counts: PathBuf,
+    next: u64,
+}
+
+fn counts_file() -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("breakfall-odd-{}-{number}", std::process::id()))
+}
+
+fn guard() -> GuardBuilder {
+    Guard::builder().policy(Policy { checking: Checking::Diagnose, ..Policy::default() })
+}
+
+impl Client {
+    /// A client of servers, each given as its key and how it is.
+    fn of(servers: &[&str], guard: GuardBuilder) -> Self {
+        let counts = counts_file();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/odd.py");
+        let server = |told: &&str| {
+            let words = told.split(' ').map(str::to_owned);
+            let given = [script.to_owned(), counts.display().to_string()];
+            let arguments = given.into_iter().chain(words).collect();
+            let program = "python3".to_owned();
+            let command = Command { program, arguments, ..Command::default() };
+            let key = told.split(' ').next().unwrap_or_default().to_owned();
+            Server { key, reach: Reach::Command(command), is_trusted: true }
+        };
+        let servers = servers.iter().map(server).collect();
+        let servers = Servers { servers, ..Servers::default() };
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (read, write) = tokio::io::split(theirs);
+        let session = tokio::spawn(async move {
+            Session::serve(servers, guard, None, BufReader::new(read), write).await.unwrap();
+        });
+        let (read, write) = tokio::io::split(ours);
+        Self { write, read: BufReader::new(read).lines(), session, counts, next: 0 }
+    }
+
+    /// A client of these servers that said hello.
+    async fn new(servers: &[&str]) -> Self {
+        Self::with(servers, guard()).await
+    }
+
+    async fn with(servers: &[&str], guard: GuardBuilder) -> Self {
+        let mut client = Self::of(servers, guard);
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": { "sampling": {} } });
+        client.ask("initialize", hello).await;
+        client.say(json!({ "method": "notifications/initialized" })).await;
+        client
+    }
+
+    async fn say(&mut self, mut message: Value) {
+        message["jsonrpc"] = json!("2.0");
+        self.write_line(&message.to_string()).await;
+    }
+
+    async fn write_line(&mut self, line: &str) {
+        self.write.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    /// The next line. Half a character is one that nobody can read.
+    async fn hear(&mut self) -> Value {
+        let line = tokio::time::timeout(Duration::from_secs(20), self.read.next_line()).await;
+        let line = line.expect("a line in time").unwrap().expect("a line");
+        serde_json::from_str(&line.replace(r"\ud83d", r"\ufffd")).unwrap()
+    }
+
+    async fn start(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        self.say(json!({ "id": self.next, "method": method, "params": params })).await;
+        self.next
+    }
+
+    /// The answer to a request, and what came before it.
+    async fn heard_before(&mut self, id: u64) -> (Value, Vec<Value>) {
+        let mut before = Vec::new();
+        loop {
+            let message = self.hear().await;
+            if message["id"] == id && message.get("method").is_none() {
+                return (message, before);
+            }
+            before.push(message);
+        }
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.start(method, params).await;
+        self.heard_before(id).await.0
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
+        let result = &answer["result"];
+        let text = result["content"][0]["text"].as_str();
+        let text = text.unwrap_or_else(|| panic!("words: {answer}")).to_owned();
+        (text, result["isError"] == true)
+    }
+
+    fn counted(&self, what: &str) -> usize {
+        let all = std::fs::read_to_string(&self.counts).unwrap_or_default();
+        all.lines().filter(|line| *line == what).count()
+    }
+
+    async fn leave(mut self) {
+        self.write.shutdown().await.unwrap();
+        tokio::time::timeout(Duration::from_secs(15), self.session).await.unwrap().unwrap();
+        let _ = std::fs::remove_file(&self.counts);
+    }
+}
+
+/// What is in a list of several.
+fn all(answer: &Value, list: &str, field: &str) -> Vec<String> {
+    let items = answer["result"][list].as_array().unwrap_or_else(|| panic!("a list: {answer}"));
+    items.iter().map(|item| item[field].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_says_before_its_answer_reaches_the_client_before_it() {
+    let mut client = Client::new(&["odd"]).await;
+    for _ in 0..50 {
+        let id = client.start("tools/call", json!({ "name": "chatter", "arguments": {} })).await;
+        let (_, before) = client.heard_before(id).await;
+        let numbers: Vec<&Value> = before.iter().map(|it| &it["params"]["data"]).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
+    }
+    client.leave().await;
+}
+
