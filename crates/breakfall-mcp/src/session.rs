@@ -210,7 +210,13 @@ impl Session {
             Ok(()) = stopped => return None,
         };
         Some(match answered {
-            Answer::Error(error) => Answer::Error(self.guard.clean_payload(error)),
+            Answer::Error(error) => match self.guard.clean_payload(error) {
+                // A client takes an error that is nothing for no answer at all.
+                nothing if nothing.get() == "null" => {
+                    crate::message::error(-32603, "the server's error cannot be shown")
+                }
+                error => Answer::Error(error),
+            },
             result @ Answer::Result(_) => result,
         })
     }

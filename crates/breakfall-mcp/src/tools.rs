@@ -17,7 +17,7 @@ pub(crate) use called::Called;
 use called::{Request, rewritten};
 
 use crate::era::Era;
-use crate::fields::{Fields, raw};
+use crate::fields::{Fields, raw, read, without_halves};
 use crate::headers::Parameter;
 use crate::message::Answer;
 use crate::upstream::{Lost, Upstream};
@@ -32,6 +32,21 @@ struct Described {
     input_schema: Option<Value>,
     #[serde(default)]
     annotations: Option<Hints>,
+}
+
+impl Described {
+    /// What is described. A schema that cannot be read checks nothing: the tool can be called.
+    fn of(tool: &RawValue) -> Option<Self> {
+        read(tool.get()).or_else(|| {
+            let fields = Fields::of(Some(tool));
+            Some(Self {
+                name: fields.text("name")?,
+                description: fields.text("description"),
+                input_schema: None,
+                annotations: fields.get("annotations").and_then(|it| read(it.get())),
+            })
+        })
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -50,7 +65,7 @@ pub(crate) fn entries(upstream: &Arc<Upstream>, prefix: &str) -> Vec<Entry> {
 }
 
 fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entry> {
-    let described: Described = serde_json::from_str(tool.get()).ok()?;
+    let described = Described::of(tool)?;
     let hints = described.annotations.unwrap_or_default();
     let effect = match (hints.read_only_hint, hints.idempotent_hint) {
         _ if !upstream.is_trusted() => Effect::Once,
@@ -170,6 +185,19 @@ struct RpcError {
     data: Option<Value>,
 }
 
+impl RpcError {
+    /// An error; without what cannot be read beside its words.
+    fn of(error: &RawValue) -> Result<Self, serde_json::Error> {
+        if let Some(error) = read(error.get()) {
+            return Ok(error);
+        }
+        let mut fields = Fields::of(Some(error));
+        fields.remove("data");
+        let rest = fields.raw();
+        serde_json::from_str(without_halves(rest.get()).as_deref().unwrap_or(rest.get()))
+    }
+}
+
 /// What came of a request, in one of the four shapes of failure or as a success.
 fn outcome(answer: Result<Answer, Lost>) -> Outcome {
     match answer {
@@ -187,7 +215,7 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
         }
         Ok(Answer::Error(error)) => {
             let came = error;
-            let error: RpcError = serde_json::from_str(came.get())?;
+            let error = RpcError::of(&came)?;
             let words = match error.data {
                 Some(Value::String(data)) if !data.is_empty() => {
                     format!("{}\n{data}", error.message)
@@ -249,8 +277,7 @@ fn unavailable(lost: &Lost) -> Failure {
 /// The arguments that tools want said again in headers, by tool.
 pub(crate) fn parameters(tools: &[Box<RawValue>]) -> HashMap<String, Arc<[Parameter]>> {
     let asking = tools.iter().filter(|tool| tool.get().contains("x-mcp-header"));
-    let described = asking.filter_map(|tool| serde_json::from_str(tool.get()).ok());
-    let found = described.map(|tool: Described| {
+    let found = asking.filter_map(|tool| Described::of(tool)).map(|tool| {
         let schema = tool.input_schema.unwrap_or_default();
         (tool.name, Parameter::all(&schema).into())
     });
@@ -264,6 +291,8 @@ fn looked(result: &str) -> (bool, String) {
         return said(looked.is_error, text, looked.structured);
     }
     // A block that is not as it should be does not take the others with it.
+    let whole = without_halves(result);
+    let result = whole.as_deref().unwrap_or(result);
     let Ok(looked) = serde_json::from_str::<Looked<&RawValue>>(result) else {
         return (false, String::new());
     };

@@ -147,3 +147,42 @@ async fn what_a_server_says_before_its_answer_reaches_the_client_before_it() {
     client.leave().await;
 }
 
+#[tokio::test]
+async fn half_a_character_takes_no_words_with_it() {
+    let mut client = Client::new(&["odd deep"]).await;
+    for tool in ["half_described", "half_schema", "deep_schema"] {
+        assert_eq!(
+            client.call(tool, json!({ "a": "b" })).await,
+            (r#"{"a": "b"}"#.to_owned(), false)
+        );
+    }
+    for tool in ["half_fails", "half_rpc", "deep_rpc"] {
+        let (text, is_error) = client.call(tool, json!({})).await;
+        assert!(is_error && text.contains("did not find `/x/"), "{text}");
+    }
+    let arguments = r#"{"a":"b\ud83d"}"#;
+    let params = format!(r#"{{"name":"echo","arguments":{arguments}}}"#);
+    client.write_line(&format!(r#"{{"id":99,"method":"tools/call","params":{params}}}"#)).await;
+    let answer = client.heard_before(99).await.0;
+    assert_eq!(answer["result"]["content"][0]["text"], r#"{"a": "b\ufffd"}"#);
+    let answer = client.ask("resources/read", json!({ "uri": "half" })).await;
+    let error = json!({ "code": -32002, "message": "cannot read abc\u{fffd}",
+        "data": { "password": "[redacted:value#0000]" } });
+    assert_eq!(answer["error"], error);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_result_with_half_a_character_is_passed_on_without_its_secrets() {
+    let config = Config::from_toml("[guard]\nredact_results = true", "breakfall.toml").unwrap();
+    let mut client = Client::with(&["odd"], guard().config(config)).await;
+    let answer = client.ask("tools/call", json!({ "name": "half_leaks", "arguments": {} })).await;
+    let text =
+        answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(
+        text.starts_with("at postgres://u:[redacted:") && text.ends_with(" abc\u{fffd}"),
+        "{text}"
+    );
+    assert!(!answer.to_string().contains("hunter2"), "{answer}");
+    client.leave().await;
+}

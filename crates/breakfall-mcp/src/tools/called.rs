@@ -8,7 +8,7 @@ use breakfall::{Arguments, Call, Progress, Trace};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::fields::{Fields, raw};
+use crate::fields::{Fields, raw, without_halves};
 use crate::origin::Origin;
 use crate::trace;
 use crate::upstream::{Tracked, Upstream};
@@ -92,7 +92,10 @@ impl Called {
     pub(crate) fn call(self, origin: &Arc<Origin>, traces: bool) -> Call {
         let trace = || trace::of(Fields::of(Some(&self.params)).get("_meta"));
         let trace = if traces { trace() } else { None };
-        let arguments = self.written().to_owned();
+        let arguments = self.written();
+        // The guard reads no half of a character, and a server takes the mark in its place.
+        let whole = arguments.contains("\\u").then(|| without_halves(arguments)).flatten();
+        let arguments = whole.unwrap_or_else(|| arguments.to_owned());
         let mut call = Call::new(origin.id.get(), self.name.as_str(), arguments);
         call.trace = trace.map(Box::new);
         call.with(Request {

@@ -2,6 +2,8 @@
 its second argument changes what it has. Counts what it really does in the file that it is given."""
 
 import json
+import os
+import signal
 import sys
 import threading
 import time
@@ -53,7 +55,6 @@ def tools():
         tool("chatter"),
         tool("half_described", description=HALF),
         tool("half_schema", half),
-        tool("deep_schema", deep(300)),
         tool("half_fails"),
         tool("half_rpc"),
         tool("deep_rpc"),
@@ -67,7 +68,9 @@ def tools():
         tool("embedded"),
         tool("cannot_ask"),
         tool("big_question"),
+        tool("stand_still"),
     ]
+    fixed += [tool("deep_schema", deep(300))] if "deep" in MODES else []
     return fixed + [tool(name) for name in ADDED]
 
 
@@ -99,7 +102,7 @@ def call(id, params):
         send(id=id, error={"code": -32000, "message": "File not found: /x/y", "data": deep(300)})
     elif name == "half_leaks":
         words = "at postgres://u:hunter2-" + "secret@h/db " + HALF
-        send(id=id, result=text(words, structuredContent={"deep": deep(300), "words": words}))
+        send(id=id, result=text(words, structuredContent={"words": words}))
     elif name == "add":
         ADDED.append(arguments["name"])
         if not arguments.get("quiet"):
@@ -122,6 +125,9 @@ def call(id, params):
         # In the order of the TypeScript SDK, with another's id within the result.
         result = {"structuredContent": {"id": arguments["other"]}, **text("y" * (17 << 20))}
         write(json.dumps({"result": result, "jsonrpc": "2.0", "id": id}))
+    elif name == "stand_still":
+        send(id=id, result=text("still"))
+        os.kill(os.getpid(), signal.SIGSTOP)
     elif name == "null":
         send(id=id, result=None)
     elif name == "embedded":
@@ -165,6 +171,8 @@ def asked(id, method, params):
         send(id=id, result={"completion": {"values": ["of " + KEY]}})
     elif method == "logging/setLevel" and "logs" in MODES:
         send(id=id, result={})
+    elif method == "other/method" and params["works"] == KEY:
+        send(id=id, result={"of": KEY})
     elif method == "null":
         send(id=id, result=None)
     else:
