@@ -4,6 +4,7 @@ mod asking;
 mod forward;
 mod greeting;
 mod life;
+mod several;
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;

@@ -10,6 +10,7 @@ mod http;
 mod keep;
 mod mailbox;
 mod progress;
+mod resources;
 mod streams;
 mod subscription;
 
@@ -25,8 +26,10 @@ use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
 pub(crate) use event::{Event, Events};
+pub(crate) use greet::PAGES;
 use progress::Token;
 pub(crate) use progress::Tracked;
+use resources::Resources;
 pub(crate) use subscription::of_subscription;
 use subscription::subscription;
 
@@ -76,6 +79,8 @@ pub struct Upstream {
     listed: Mutex<Vec<Box<RawValue>>>,
     /// The arguments that its tools want said again in headers, by tool.
     parameters: Mutex<HashMap<String, Arc<[Parameter]>>>,
+    /// What it has to read.
+    pub(crate) resources: Mutex<Resources>,
     took: Mutex<Option<Duration>>,
     calls: Mutex<Numbered<Progress>>,
     tokens: Mutex<Numbered<Token>>,
@@ -150,6 +155,7 @@ impl Upstream {
             again: Mutex::default(),
             listed: Mutex::default(),
             parameters: Mutex::default(),
+            resources: Mutex::default(),
             took: Mutex::default(),
             calls: Mutex::default(),
             tokens: Mutex::default(),

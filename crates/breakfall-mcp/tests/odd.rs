@@ -186,3 +186,59 @@ async fn a_result_with_half_a_character_is_passed_on_without_its_secrets() {
     assert!(!answer.to_string().contains("hunter2"), "{answer}");
     client.leave().await;
 }
+
+#[tokio::test]
+async fn every_page_of_every_server_is_in_a_list() {
+    let mut client = Client::new(&["a", "b logs"]).await;
+    let listed = client.ask("resources/list", json!({})).await;
+    let expected: Vec<String> =
+        ["a", "b"].iter().flat_map(|key| (0..5).map(move |n| format!("{key}://{n}"))).collect();
+    assert_eq!(all(&listed, "resources", "uri"), expected);
+    let listed = client.ask("prompts/list", json!({})).await;
+    assert_eq!(all(&listed, "prompts", "name").len(), 10);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn what_is_asked_of_a_resource_goes_to_the_server_that_has_it() {
+    let mut client = Client::new(&["a", "b"]).await;
+    for uri in ["b://4", "b-t://x"] {
+        let read = client.ask("resources/read", json!({ "uri": uri })).await;
+        assert_eq!(read["result"]["contents"][0]["text"], "of b", "{uri}");
+    }
+    let about = json!({ "type": "ref/resource", "uri": "b-t://{id}" });
+    let told = client.ask("completion/complete", json!({ "ref": about })).await;
+    assert_eq!(told["result"]["completion"]["values"], json!(["of b"]));
+    client.ask("resources/subscribe", json!({ "uri": "b://4" })).await;
+    for (tool, told) in [("a__touch", 0), ("b__touch", 1)] {
+        let id = client.start("tools/call", json!({ "name": tool, "arguments": {} })).await;
+        assert_eq!(client.heard_before(id).await.1.len(), told, "{tool}");
+    }
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_level_of_logging_that_one_server_takes_is_taken() {
+    for servers in [["a", "b logs"], ["a logs", "b"]] {
+        let mut client = Client::new(&servers).await;
+        let answer = client.ask("logging/setLevel", json!({ "level": "info" })).await;
+        assert_eq!(answer["result"], json!({}), "{servers:?}");
+        client.leave().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stands_still_does_not_hold_up_what_is_asked_of_the_others() {
+    let mut client = Client::new(&["a", "b"]).await;
+    client.ask("tools/list", json!({})).await;
+    client.call("a__stand_still", json!({})).await;
+    let began = Instant::now();
+    let listed = client.ask("resources/list", json!({})).await;
+    assert_eq!(all(&listed, "resources", "uri").len(), 5);
+    let read = client.ask("resources/read", json!({ "uri": "b://1" })).await;
+    assert_eq!(read["result"]["contents"][0]["text"], "of b");
+    let other = client.ask("other/method", json!({ "works": "b" })).await;
+    assert_eq!(other["result"]["of"], "b");
+    assert!(began.elapsed() < Duration::from_secs(18), "{:?}", began.elapsed());
+    client.leave().await;
+}

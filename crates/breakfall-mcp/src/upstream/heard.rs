@@ -9,7 +9,7 @@ use tokio::process::ChildStdout;
 
 use super::connection::Busy;
 use super::greet::list;
-use super::{Connection, Event, Lost, Upstream, of_subscription, subscription};
+use super::{Connection, Event, Lost, Resources, Upstream, locked, of_subscription, subscription};
 use crate::fields::raw;
 use crate::lines::{Line, Lines};
 use crate::message::{Answer, LOST, Message, error, messages};
@@ -122,6 +122,9 @@ fn noticed(
     }
     if method == "notifications/cancelled" {
         return Some(Event::TakenBack { key: upstream.key.clone(), params: params? });
+    }
+    if method == "notifications/resources/list_changed" {
+        *locked(&upstream.resources) = Resources::default();
     }
     let is_of_tools = method == "notifications/tools/list_changed";
     if let Some(number) = subscription(params.as_deref()) {
