@@ -3,6 +3,7 @@
 mod asking;
 mod forward;
 mod greeting;
+mod learning;
 mod life;
 mod several;
 
@@ -27,16 +28,13 @@ use crate::numbers::Numbered;
 use crate::origin::Origin;
 use crate::out::Out;
 use crate::tools::{self, Called};
-use crate::upstream::{Event, Events, Lost, Upstream, locked, of_subscription};
+use crate::upstream::{Event, Events, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
 const GREETING: Duration = Duration::from_secs(10);
 
 /// How long a list waits for servers that are still starting.
 const LISTING: Duration = Duration::from_secs(5);
-
-/// How long after they were asked servers are asked again for tools that nobody knows.
-const ASKING: Duration = Duration::from_secs(1);
 
 /// Between a server's key and a tool's name.
 const SEPARATOR: &str = "__";
@@ -65,8 +63,8 @@ pub struct Session {
     asked: Mutex<BTreeMap<u64, Asked>>,
     /// What is wrong with the tools of servers that are used all the same.
     remarks: Mutex<HashMap<String, Vec<String>>>,
-    /// When servers were last asked for their tools because of a name that nobody knows.
-    listed_at: Mutex<Option<Instant>>,
+    /// When servers were last asked for tools that nobody knows, by name.
+    asked_for: Mutex<HashMap<String, Instant>>,
     counter: AtomicU64,
 }
 
@@ -201,7 +199,7 @@ impl Session {
                 ("tools/list", era) => match self.forwarded(origin, method, params).await {
                     // A server that is not there has the tools that it had, or none yet.
                     answer if answer.is_lost() => self.listed(era).await,
-                    answer => answer,
+                    answer => self.seen(params, answer),
                 },
                 _ => self.forwarded(origin, method, params).await,
             }
@@ -259,36 +257,6 @@ impl Session {
             return Some(tools::unknown(&reply));
         }
         Some(tools::answer(&reply, origin.era, is_continued))
-    }
-
-    /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it. One
-    /// that is there is asked once more what it has.
-    async fn not_there(&self, tool: &str) -> Option<Lost> {
-        if self.guard.toolbox().knows(tool) {
-            return None;
-        }
-        if let Some(upstream) = self.owner(tool) {
-            if let Err(lost) = upstream.connected(LISTING).await {
-                return Some(lost);
-            }
-            self.learn(&upstream.key);
-            if !self.guard.toolbox().knows(tool) && self.may_ask_again() {
-                upstream.list().await;
-                self.learn(&upstream.key);
-            }
-        }
-        None
-    }
-
-    /// Whether servers are asked for their tools although nobody told of new ones: now and then.
-    fn may_ask_again(&self) -> bool {
-        let now = Instant::now();
-        let mut asked = locked(&self.listed_at);
-        let may = asked.is_none_or(|at| now - at >= ASKING);
-        if may {
-            *asked = Some(now);
-        }
-        may
     }
 
     /// What the client tells, and expects no answer to.
@@ -355,35 +323,5 @@ impl Session {
             let params = of_subscription(METHOD, None, &origin);
             self.send(notification(METHOD, params.as_deref()), Some(&origin)).await;
         }
-    }
-
-    /// Takes over the tools of a server; true where a client that listed them before should again.
-    fn learn(&self, key: &str) -> bool {
-        let Some(upstream) = self.upstream(key) else { return false };
-        let before: Vec<_> = self.guard.toolbox().callable();
-        let entries = tools::entries(upstream, &self.prefix(upstream));
-        let toolbox = self.guard.toolbox();
-        let refused = toolbox.replace(key, entries.clone());
-        let remarks = refused.iter().map(|(tool, error)| format!("`{tool}`: {error}"));
-        locked(&self.remarks).insert(key.to_owned(), remarks.collect());
-        if !refused.is_empty() {
-            for (tool, error) in &refused {
-                if matches!(error, breakfall::Error::Schema { .. }) {
-                    tracing::warn!(upstream = key, tool, %error, "Tool taken without its schema");
-                } else {
-                    tracing::warn!(upstream = key, tool, %error, "Tool left out");
-                }
-            }
-            let is_refused = |name: &str| refused.iter().any(|(refused, _)| refused == name);
-            let mended = entries.iter().map(|entry| {
-                if is_refused(&entry.spec().name) {
-                    tools::without_schema(entry)
-                } else {
-                    entry.clone()
-                }
-            });
-            toolbox.replace(key, mended.collect::<Vec<_>>());
-        }
-        !before.is_empty() && before != toolbox.callable()
     }
 }

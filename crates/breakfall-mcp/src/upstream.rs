@@ -8,6 +8,7 @@ mod greet;
 mod heard;
 mod http;
 mod keep;
+mod listed;
 mod mailbox;
 mod progress;
 mod resources;
@@ -77,6 +78,8 @@ pub struct Upstream {
     again: Mutex<Vec<(String, Box<RawValue>)>>,
     /// The tools as the server lists them.
     listed: Mutex<Vec<Box<RawValue>>>,
+    /// How often it is asked for them at this moment.
+    relists: watch::Sender<usize>,
     /// The arguments that its tools want said again in headers, by tool.
     parameters: Mutex<HashMap<String, Arc<[Parameter]>>>,
     /// What it has to read.
@@ -154,6 +157,7 @@ impl Upstream {
             client: OnceLock::new(),
             again: Mutex::default(),
             listed: Mutex::default(),
+            relists: watch::Sender::new(0),
             parameters: Mutex::default(),
             resources: Mutex::default(),
             took: Mutex::default(),
@@ -218,11 +222,6 @@ impl Upstream {
             name,
             tools: locked(&self.listed).len(),
         }
-    }
-
-    /// The tools as the server last listed them.
-    pub(crate) fn tools(&self) -> Vec<Box<RawValue>> {
-        locked(&self.listed).clone()
     }
 
     /// The connection that there is.
@@ -304,13 +303,6 @@ impl Upstream {
         let link = self.link.borrow().clone();
         if let Link::Up(connection) = link {
             let _ = connection.send(self, notification(method, params)).await;
-        }
-    }
-
-    /// Asks for the tools once more.
-    pub(crate) async fn list(self: &Arc<Self>) {
-        if let Ok(connection) = self.connected(Duration::ZERO).await {
-            greet::list(self, &connection).await;
         }
     }
 

@@ -242,3 +242,34 @@ async fn a_server_that_stands_still_does_not_hold_up_what_is_asked_of_the_others
     assert!(began.elapsed() < Duration::from_secs(18), "{:?}", began.elapsed());
     client.leave().await;
 }
+
+#[tokio::test]
+async fn a_tool_that_has_just_appeared_can_be_called() {
+    let mut client = Client::new(&["odd"]).await;
+    client.call("nope", json!({})).await;
+    for number in 0..3 {
+        for quiet in [false, true] {
+            let name = format!("new_{number}_{quiet}");
+            client.call("add", json!({ "name": name, "quiet": quiet })).await;
+            assert_eq!(client.call(&name, json!({})).await, ("{}".to_owned(), false), "{name}");
+        }
+    }
+    // A model that goes on with a name that is nobody's does not make the server list for ever.
+    let before = client.counted("odd tools/list");
+    for _ in 0..10 {
+        assert!(client.call("nobodys", json!({})).await.1);
+    }
+    assert!(client.counted("odd tools/list") <= before + 2);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_the_client_saw_in_a_list_can_be_called() {
+    let mut client = Client::new(&["odd"]).await;
+    assert!(client.call("seen", json!({})).await.1);
+    client.call("add", json!({ "name": "seen", "quiet": true })).await;
+    let listed = client.ask("tools/list", json!({})).await;
+    assert!(all(&listed, "tools", "name").contains(&"seen".to_owned()));
+    assert_eq!(client.call("seen", json!({})).await, ("{}".to_owned(), false));
+    client.leave().await;
+}

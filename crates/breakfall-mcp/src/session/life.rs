@@ -157,7 +157,7 @@ impl Session {
             revision: Mutex::default(),
             listening: Mutex::default(),
             run: run_of_a("session"),
-            listed_at: Mutex::default(),
+            asked_for: Mutex::default(),
             remarks: Mutex::default(),
             unknown_tool: servers.unknown_tool,
             guard,

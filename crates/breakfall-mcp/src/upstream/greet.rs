@@ -145,6 +145,5 @@ pub(super) async fn list(upstream: &Arc<Upstream>, connection: &Arc<Connection>)
             break;
         }
     }
-    *locked(&upstream.parameters) = crate::tools::parameters(&tools);
-    *locked(&upstream.listed) = tools;
+    upstream.has(tools);
 }

@@ -159,8 +159,10 @@ fn noticed(
 /// Asks for the tools anew, and tells it then.
 fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Option<Event>) {
     let (upstream, connection) = (Arc::clone(upstream), Arc::clone(connection));
+    let relisting = upstream.relisting();
     tokio::spawn(async move {
         list(&upstream, &connection).await;
+        drop(relisting);
         let told = told.unwrap_or_else(|| Event::Listed(upstream.key.clone()));
         upstream.events.send(told).await;
     });
