@@ -225,3 +225,22 @@ async fn a_server_that_drops_its_stream_again_and_again_is_not_besieged() {
     client.calling("events", spin).await;
     guarded.end().await;
 }
+
+#[tokio::test]
+async fn who_cancelled_a_call_is_not_brought_back_for_its_answer() {
+    let counts = Counts::new();
+    let guarded = Guarded::new(vec![local("talker", &counts)]).await;
+    let client = guarded.client(NEWEST).await;
+    let mut listening = client.listen(None).await;
+    let hang = json!({ "name": "hang", "arguments": {} });
+    let mut call = client.post(&client.request(&json!("mine"), "tools/call", hang)).await;
+    let first = call.event().await.unwrap().id.unwrap();
+    client.tell("notifications/cancelled", json!({ "requestId": "mine" })).await;
+    assert!(call.event().await.is_none());
+    // This is how a client understands that there is no such stream. An empty one it would take up
+    // again without an id, beside the one on which it listens.
+    assert_eq!(client.listen(Some(&first)).await.status, 405);
+    client.call("talk_later", json!({ "times": 1 })).await;
+    assert_eq!(listening.message().await.unwrap()["params"]["uri"], "x://0");
+    guarded.end().await;
+}
