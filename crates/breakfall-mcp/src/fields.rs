@@ -61,6 +61,13 @@ pub(crate) fn raw(value: &impl Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).unwrap_or_default()
 }
 
+/// A field that is there although it stands there as `null`.
+pub(crate) fn there<'de: 'a, 'a, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
 /// What JSON says, with a mark in place of each half of a character: languages that count in halves
 /// cut texts there, and no text of ours can hold one.
 pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Option<T> {

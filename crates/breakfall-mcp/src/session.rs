@@ -72,6 +72,8 @@ pub struct Session {
 struct Running {
     origin: Arc<Origin>,
     stop: oneshot::Sender<()>,
+    /// It is answered when the client has enough of it.
+    listens: bool,
 }
 
 impl Session {
@@ -134,7 +136,9 @@ impl Session {
     ) -> u64 {
         let (stop, stopped) = oneshot::channel();
         let number = self.number();
-        locked(&self.running).insert(number, Running { origin: Arc::clone(&origin), stop });
+        let listens = method == "subscriptions/listen";
+        let running = Running { origin: Arc::clone(&origin), stop, listens };
+        locked(&self.running).insert(number, running);
         let session = Arc::clone(self);
         // Boxed: it has nine kilobytes, and a task moves its future ten times from spawn to end.
         tokio::spawn(Box::pin(async move {
@@ -230,14 +234,14 @@ impl Session {
         let Some(called) = Called::of(params) else {
             return Some(crate::message::error(-32602, "`params.name` must name a tool"));
         };
-        let is_continued = called.is_continued;
+        let errors = called.errors;
         let mut call = called.call(origin, self.guard.traces());
         call.run = origin.run.clone().or_else(|| Some(Arc::clone(&self.run)));
         if !self.guard.toolbox().knows(&call.tool)
             && let Some(lost) = Box::pin(self.not_there(&call.tool)).await
         {
             let reply = self.guard.refuse(call, tools::failure(lost));
-            return Some(tools::answer(&reply, origin.era, is_continued));
+            return Some(tools::answer(&reply, origin.era, errors));
         }
         let was_stopped = AtomicBool::new(false);
         let stop = async {
@@ -256,7 +260,7 @@ impl Session {
         if is_unknown && self.unknown_tool == UnknownTool::Protocol {
             return Some(tools::unknown(&reply));
         }
-        Some(tools::answer(&reply, origin.era, is_continued))
+        Some(tools::answer(&reply, origin.era, errors))
     }
 
     /// What the client tells, and expects no answer to.

@@ -15,7 +15,7 @@ mod resources;
 mod streams;
 mod subscription;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -87,6 +87,8 @@ pub struct Upstream {
     took: Mutex<Option<Duration>>,
     calls: Mutex<Numbered<Progress>>,
     tokens: Mutex<Numbered<Token>>,
+    /// The tokens of what goes on when it is answered, the oldest first.
+    lasting: Mutex<VecDeque<u64>>,
     counter: AtomicU64,
     late: AtomicU64,
     garbage: AtomicU64,
@@ -163,6 +165,7 @@ impl Upstream {
             took: Mutex::default(),
             calls: Mutex::default(),
             tokens: Mutex::default(),
+            lasting: Mutex::default(),
             counter: AtomicU64::new(1),
             late: AtomicU64::new(0),
             garbage: AtomicU64::new(0),

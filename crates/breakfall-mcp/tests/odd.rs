@@ -273,3 +273,56 @@ async fn a_tool_that_the_client_saw_in_a_list_can_be_called() {
     assert_eq!(client.call("seen", json!({})).await, ("{}".to_owned(), false));
     client.leave().await;
 }
+
+#[tokio::test]
+async fn a_task_that_does_not_begin_is_an_error_as_its_client_expects_it() {
+    let mut client = Client::new(&["odd"]).await;
+    for (tool, arguments) in [("task", json!({ "fails": 1 })), ("nope", json!({}))] {
+        let params = json!({ "name": tool, "arguments": arguments, "task": { "ttl": 1000 } });
+        let answer = client.ask("tools/call", params).await;
+        let words = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        assert!(words.starts_with(&format!("`{tool}` ")) && answer["error"]["code"].is_i64());
+    }
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_task_tells_how_far_it_is_after_its_call_was_answered() {
+    let mut client = Client::new(&["odd"]).await;
+    let params = json!({ "name": "task", "arguments": {}, "task": {}, "_meta": { "progressToken": "mine" } });
+    assert_eq!(client.ask("tools/call", params).await["result"]["task"]["taskId"], "t");
+    for step in 0..3 {
+        let told = client.hear().await;
+        assert_eq!(told["params"], json!({ "progressToken": "mine", "progress": step }));
+    }
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn an_error_is_told_in_the_words_of_its_embedded_resource() {
+    let mut client = Client::new(&["odd"]).await;
+    let (text, is_error) = client.call("embedded", json!({})).await;
+    assert!(is_error && text.contains("> no such file: /x/y.txt"), "{text}");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_result_that_is_nothing_is_an_answer() {
+    let mut client = Client::new(&["odd"]).await;
+    for (method, params) in [("null", json!({})), ("tools/call", json!({ "name": "null" }))] {
+        let answer = client.ask(method, params).await;
+        assert_eq!(answer.get("result"), Some(&Value::Null), "{answer}");
+    }
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn requests_of_a_client_that_leaves_are_answered_though_it_takes_a_while() {
+    let mut client = Client::of(&["odd late"], guard());
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {} });
+    client.start("initialize", hello).await;
+    let id = client.start("tools/call", json!({ "name": "slow", "arguments": {} })).await;
+    client.write.shutdown().await.unwrap();
+    let answer = client.heard_before(id).await.0;
+    assert_eq!(answer["result"]["content"][0]["text"], "done slowly");
+}

@@ -24,8 +24,13 @@ use crate::tools;
 use crate::upstream::{Event, Events, Health, Hello, Upstream, locked};
 use crate::watchdog::Watchdog;
 
-/// How long the last requests of a client that leaves are served.
-const LEAVING: Duration = Duration::from_secs(1);
+/// How long the last requests of a client that leaves are served, and how long its last lines wait
+/// to be read.
+const LEAVING: Duration = Duration::from_secs(10);
+const READING: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether they are answered.
+const LOOKING: Duration = Duration::from_millis(10);
 
 impl Session {
     /// Serves a client until it leaves, then ends the servers.
@@ -57,10 +62,10 @@ impl Session {
         };
         // A client may send its last request and its end in one breath.
         let answered = async {
-            while !locked(&session.running).is_empty() {
+            while locked(&session.running).values().any(|running| !running.listens) {
                 tokio::select! {
                     Some(event) = heard.recv() => session.happened(event).await,
-                    () = tokio::time::sleep(LEAVING / 100) => {}
+                    () = tokio::time::sleep(LOOKING) => {}
                 }
             }
         };
@@ -68,7 +73,7 @@ impl Session {
         session.end().await;
         // The last lines are written when nobody can write another.
         drop(session);
-        let _ = tokio::time::timeout(LEAVING, writing).await;
+        let _ = tokio::time::timeout(READING, writing).await;
         ended
     }
 

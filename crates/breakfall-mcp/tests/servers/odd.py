@@ -66,7 +66,6 @@ def tools():
         tool("big"),
         tool("null"),
         tool("embedded"),
-        tool("cannot_ask"),
         tool("big_question"),
         tool("stand_still"),
     ]
@@ -133,8 +132,6 @@ def call(id, params):
     elif name == "embedded":
         block = {"type": "resource", "resource": {"uri": "x:y", "text": "no such file: /x/y.txt"}}
         send(id=id, result={"content": [block], "isError": True})
-    elif name == "cannot_ask":
-        send(id=id, result=text("MCP error -32600: Elicitation not supported", isError=True))
     elif name == "big_question":
         question = {"params": {"text": "y" * (17 << 20)}, "method": "sampling/createMessage", "id": f"q-{id}"}
         write(json.dumps(question))
