@@ -23,6 +23,7 @@ use tokio::time::Instant;
 
 use crate::era::Era;
 use crate::fields::{Fields, raw};
+use crate::long::{self, Long};
 use crate::message::{Answer, Message, answer, notification};
 use crate::numbers::Numbered;
 use crate::origin::Origin;
@@ -123,6 +124,16 @@ impl Session {
             }
             Some(Message::Notification { method, params }) => self.told(&method, params).await,
             Some(Message::Answer { id, answer }) => self.answered(&id, &answer).await,
+        }
+    }
+
+    /// The client says more at once than is taken: whoever waits for an answer has one.
+    async fn heard_too_much(self: &Arc<Self>, long: &Long) {
+        let refusal = long::refusal();
+        match long.id() {
+            Some(id) if long.is_asking() => self.send(answer(&id, &refusal), None).await,
+            Some(id) => self.answered(&id, &refusal).await,
+            None => self.send(answer(&raw(&()), &refusal), None).await,
         }
     }
 

@@ -275,6 +275,55 @@ async fn a_tool_that_the_client_saw_in_a_list_can_be_called() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_too_long_is_told_to_who_waits_for_it_and_nobody_else() {
+    let mut client = Client::new(&["odd"]).await;
+    let slow = json!({ "name": "slow", "arguments": { "seconds": 2 } });
+    let slow = client.start("tools/call", slow).await;
+    let mut seen = Vec::new();
+    // The guard's number for the call is one of these.
+    for other in 3..6 {
+        let big = json!({ "name": "big", "arguments": { "other": other } });
+        let id = client.start("tools/call", big).await;
+        let (answer, before) = client.heard_before(id).await;
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("longer than 16 MiB"), "{text}");
+        seen.extend(before);
+    }
+    if seen.is_empty() {
+        seen.push(client.heard_before(slow).await.0);
+    }
+    assert_eq!(seen[0]["result"]["content"][0]["text"], "done slowly");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_question_that_is_too_long_is_refused_to_the_server_that_asks() {
+    let mut client = Client::new(&["odd"]).await;
+    let (text, _) = client.call("big_question", json!({})).await;
+    assert!(text.starts_with("answered: {\"code\""), "{text}");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_request_that_is_too_long_is_answered_under_its_id() {
+    let mut client = Client::new(&["odd"]).await;
+    let long = "y".repeat(17 << 20);
+    for line in [
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"x-1","method":"tools/call","params":{{"id":7,"a":"{long}"}}}}"#
+        ),
+        format!(
+            r#"{{"method":"tools/call","params":{{"id":7,"a":"{long}"}}, "jsonrpc": "2.0", "id": "x-1" }}"#
+        ),
+    ] {
+        client.write_line(&line).await;
+        let answer = client.hear().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("x-1"), &json!(-32600)));
+    }
+    client.leave().await;
+}
+
+#[tokio::test]
 async fn a_task_that_does_not_begin_is_an_error_as_its_client_expects_it() {
     let mut client = Client::new(&["odd"]).await;
     for (tool, arguments) in [("task", json!({ "fails": 1 })), ("nope", json!({}))] {

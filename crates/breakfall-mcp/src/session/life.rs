@@ -53,7 +53,8 @@ impl Session {
                             session.heard(message).await;
                         }
                     }
-                    Ok(Some(Line::TooLong(_) | Line::Garbage)) => session.heard(None).await,
+                    Ok(Some(Line::TooLong(long))) => session.heard_too_much(&long).await,
+                    Ok(Some(Line::Garbage)) => session.heard(None).await,
                     Ok(None) => break Ok(()),
                     Err(error) => break Err(Error::Client(error)),
                 },

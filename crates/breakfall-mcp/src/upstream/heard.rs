@@ -12,6 +12,7 @@ use super::greet::list;
 use super::{Connection, Event, Lost, Resources, Upstream, locked, of_subscription, subscription};
 use crate::fields::raw;
 use crate::lines::{Line, Lines};
+use crate::long::{self, Long};
 use crate::message::{Answer, LOST, Message, error, messages};
 use crate::record::Way;
 
@@ -29,7 +30,7 @@ pub(super) async fn read(
                     heard(upstream, connection, message, None).await;
                 }
             }
-            Ok(Some(Line::TooLong(head))) => too_long(upstream, connection, &head),
+            Ok(Some(Line::TooLong(long))) => too_long(upstream, connection, &long, None).await,
             Ok(Some(Line::Garbage)) => {
                 upstream.garbage.fetch_add(1, Ordering::Relaxed);
             }
@@ -38,20 +39,26 @@ pub(super) async fn read(
     }
 }
 
-/// Something came that is too long to be read: whoever waits for it hears that.
-pub(super) fn too_long(upstream: &Upstream, connection: &Connection, head: &str) {
+/// Something came that is too long to be read: who waits for it hears that, or who sent it. Where
+/// it does not tell whose it is, it answers what was asked in its stream.
+pub(super) async fn too_long(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    long: &Long,
+    asked: Option<u64>,
+) {
     upstream.garbage.fetch_add(1, Ordering::Relaxed);
-    if let Some(number) = id_in(head) {
+    let id = long.id();
+    if long.is_asking() {
+        if let Some(id) = id {
+            let refusal = crate::message::answer(&id, &long::refusal());
+            connection.send(upstream, refusal).await;
+        }
+        return;
+    }
+    if let Some(number) = id.and_then(|id| id.get().parse().ok()).or(asked) {
         connection.answered(number, Err(Lost::TooLong));
     }
-}
-
-/// The number under which an answer came.
-fn id_in(head: &str) -> Option<u64> {
-    let (_, rest) = head.split_once("\"id\":")?;
-    let rest = rest.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
 }
 
 /// A message of a server's; `within` is the request of ours in whose stream it came.

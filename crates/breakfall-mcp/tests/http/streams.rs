@@ -204,8 +204,10 @@ async fn an_event_over_all_bounds_is_told_and_what_comes_behind_it_is_heard() {
     let remote = Remote::start("").await;
     let guarded = Guarded::new(vec![remote.server()]).await;
     let client = guarded.client(NEWEST).await;
-    let (text, is_error) = client.call("big", json!({})).await;
-    assert!(is_error && text.contains("longer than 16 MiB"), "{text}");
+    for arguments in [json!({}), json!({ "last": "id" }), json!({ "last": "nothing" })] {
+        let (text, is_error) = client.call("big", arguments).await;
+        assert!(is_error && text.contains("longer than 16 MiB"), "{text}");
+    }
     assert_eq!(client.call("echo", json!({})).await.0, "{}");
     guarded.end().await;
 }
