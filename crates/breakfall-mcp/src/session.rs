@@ -28,7 +28,7 @@ use crate::message::{Answer, Message, answer, notification};
 use crate::numbers::Numbered;
 use crate::origin::Origin;
 use crate::out::Out;
-use crate::tools::{self, Called};
+use crate::tools::{self, Called, Errors};
 use crate::upstream::{Event, Events, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
@@ -268,7 +268,8 @@ impl Session {
             origin.is_not_refused();
         }
         let is_unknown = reply.kind() == Some(FailureKind::UnknownTool);
-        if is_unknown && self.unknown_tool == UnknownTool::Protocol {
+        let is_protocols = self.unknown_tool == UnknownTool::Protocol || errors == Errors::Protocol;
+        if is_unknown && is_protocols {
             return Some(tools::unknown(&reply));
         }
         Some(tools::answer(&reply, origin.era, errors))

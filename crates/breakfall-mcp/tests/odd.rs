@@ -326,11 +326,14 @@ async fn a_request_that_is_too_long_is_answered_under_its_id() {
 #[tokio::test]
 async fn a_task_that_does_not_begin_is_an_error_as_its_client_expects_it() {
     let mut client = Client::new(&["odd"]).await;
-    for (tool, arguments) in [("task", json!({ "fails": 1 })), ("nope", json!({}))] {
+    for (tool, arguments, code) in
+        [("task", json!({ "fails": 1 }), -32603), ("nope", json!({}), -32602)]
+    {
         let params = json!({ "name": tool, "arguments": arguments, "task": { "ttl": 1000 } });
         let answer = client.ask("tools/call", params).await;
         let words = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
-        assert!(words.starts_with(&format!("`{tool}` ")) && answer["error"]["code"].is_i64());
+        assert!(words.starts_with(&format!("`{tool}` ")), "{words}");
+        assert_eq!(answer["error"]["code"], code);
     }
     client.leave().await;
 }

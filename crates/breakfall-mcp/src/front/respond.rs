@@ -12,7 +12,7 @@ use futures_util::stream;
 use serde_json::value::RawValue;
 
 use super::clients::Client;
-use super::{as_json, refusal};
+use super::{as_json, not_allowed};
 use crate::era::Era;
 use crate::events::{ALIVE, encoded, priming};
 use crate::fields::Fields;
@@ -124,7 +124,7 @@ pub(super) fn standing(client: &Arc<Client>, last: Option<&str>) -> Response {
         let Some(stream) = client.stream(number).filter(|stream| !stream.is_over(at)) else {
             // An empty stream would bring the client back, for ever: as it does after a call that
             // it cancelled.
-            return refusal(StatusCode::METHOD_NOT_ALLOWED, -32600, "nothing more comes here");
+            return not_allowed("nothing more comes on this stream");
         };
         let (reader, number) = (stream.reader(at), Some(number));
         let (opening, first, of) = (None, None, None);
