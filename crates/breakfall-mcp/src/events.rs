@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
+use crate::long::{Bounded, Long};
 use crate::message::LONGEST;
-
-/// How much of one that is too long is kept.
-const HEAD: usize = 256;
 
 /// An event that came.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,8 +14,8 @@ pub(crate) struct Event {
     pub(crate) id: Option<String>,
     /// How long to wait before that.
     pub(crate) retry: Option<Duration>,
-    /// Longer than any may be; only how it begins was kept.
-    pub(crate) is_too_long: bool,
+    /// What is left of one that is longer than any may be.
+    pub(crate) long: Option<Long>,
     /// It tells where messages go.
     pub(crate) is_endpoint: bool,
 }
@@ -25,7 +23,7 @@ pub(crate) struct Event {
 /// Takes bytes as they come.
 #[derive(Default)]
 pub(crate) struct Decoder {
-    line: Vec<u8>,
+    line: Bounded,
     after_return: bool,
     event: Event,
     has_data: bool,
@@ -35,47 +33,56 @@ impl Decoder {
     /// The events that these bytes complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
-        for &byte in bytes {
-            let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
-            match byte {
-                b'\n' if after_return => {}
-                b'\n' | b'\r' => events.extend(self.ended()),
-                // One byte over the longest tells that it is too long.
-                _ if self.line.len() <= LONGEST => self.line.push(byte),
-                _ => {}
-            }
+        let mut rest = bytes;
+        while let Some(&first) = rest.first() {
+            let after_return = std::mem::replace(&mut self.after_return, first == b'\r');
+            let length = match first {
+                b'\n' if after_return => 1,
+                b'\n' | b'\r' => {
+                    events.extend(self.ended());
+                    1
+                }
+                _ => {
+                    let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+                    self.line.push(&rest[..length]);
+                    length
+                }
+            };
+            rest = &rest[length..];
         }
         events
     }
 
     /// A line has ended; an empty one ends its event.
     fn ended(&mut self) -> Option<Event> {
-        let line = std::mem::take(&mut self.line);
-        if line.is_empty() {
+        if self.line.is_empty() {
             let is_one = std::mem::take(&mut self.has_data)
                 || self.event.id.is_some()
                 || self.event.retry.is_some();
             let event = std::mem::take(&mut self.event);
             return is_one.then_some(event);
         }
-        let is_cut = line.len() > LONGEST;
+        let line = match self.line.take() {
+            Ok(line) => line,
+            Err(long) => {
+                self.is_long(&long.head, long.tail);
+                return None;
+            }
+        };
         let line = String::from_utf8_lossy(&line);
         let (field, value) = line.split_once(':').unwrap_or((&line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "data" => {
-                if is_cut || self.event.data.len() + value.len() > LONGEST {
-                    self.event.is_too_long = true;
-                    let (head, more) = (&mut self.event.data, value.floor_char_boundary(HEAD));
-                    head.truncate(head.floor_char_boundary(HEAD));
-                    head.push_str(&value[..more]);
+                if self.event.long.is_some() || self.event.data.len() + value.len() > LONGEST {
+                    self.is_long(&line, value.to_owned());
                 } else {
                     if self.has_data {
                         self.event.data.push('\n');
                     }
                     self.event.data.push_str(value);
+                    self.has_data = true;
                 }
-                self.has_data = true;
             }
             "event" => self.event.is_endpoint = value == "endpoint",
             "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
@@ -84,7 +91,22 @@ impl Decoder {
         }
         None
     }
+
+    /// What an event says is too long: it begins with what came before, and ends with this line.
+    fn is_long(&mut self, line: &str, tail: String) {
+        let Some(data) = line.strip_prefix("data:") else { return };
+        let before = std::mem::take(&mut self.event.data);
+        let long = self.event.long.get_or_insert_with(|| {
+            let head = if before.is_empty() { data } else { &before };
+            Long { head: head[..head.floor_char_boundary(HEAD)].to_owned(), tail: String::new() }
+        });
+        long.tail = tail;
+        self.has_data = true;
+    }
 }
+
+/// How much of the beginning of what is too long is kept.
+const HEAD: usize = 256;
 
 /// A message as an event. A message is one line of text.
 pub(crate) fn encoded(id: Option<&str>, message: &str) -> String {
@@ -142,7 +164,8 @@ mod tests {
         bytes.extend(vec![b'x'; LONGEST]);
         bytes.extend(b"\n\ndata: next\n\n");
         let events = Decoder::default().push(&bytes);
-        assert!(events[0].is_too_long && events[0].data.starts_with("{\"id\":7,"));
+        let long = events[0].long.as_ref().unwrap();
+        assert!(long.id().is_some_and(|id| id.get() == "7"), "{long:?}");
         assert_eq!(events[1].data, "next");
     }
 }

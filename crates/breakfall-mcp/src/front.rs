@@ -128,12 +128,14 @@ async fn asked(State(door): State<Arc<Door>>, request: Request) -> Response {
         Method::POST => door.post(request).await,
         Method::GET => door.get(request.headers()),
         Method::DELETE => door.delete(request.headers()).await,
-        _ => not_allowed(),
+        _ => not_allowed(POSTED),
     }
 }
 
-fn not_allowed() -> Response {
-    let words = "this method is not accepted; messages are sent with POST";
+/// What is said of a method that is not accepted.
+const POSTED: &str = "this method is not accepted; messages are sent with POST";
+
+fn not_allowed(words: &str) -> Response {
     let mut refused = refusal(StatusCode::METHOD_NOT_ALLOWED, -32600, words);
     refused.headers_mut().insert(ALLOW, axum::http::HeaderValue::from_static("GET, POST, DELETE"));
     refused
@@ -323,7 +325,7 @@ impl Door {
     /// What the server says by itself, or what a client missed.
     fn get(&self, headers: &HeaderMap) -> Response {
         if text(headers, &VERSION).is_some_and(|version| !LEGACY.contains(&version.trim())) {
-            return not_allowed();
+            return not_allowed(POSTED);
         }
         if !accepts(headers, EVENTS) {
             let words = "accept `text/event-stream`";

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | `message` | a line | a request, a notification or an answer, its insides untouched |
 //! | `child` | a command | a process in a group of its own |
-//! | `lines`, `out` | bytes | lines within bounds, and back |
+//! | `lines`, `long`, `out` | bytes | lines within bounds, and back |
 //! | `upstream` | a server's description | a server that is kept alive, by its process or at its address |
 //! | `tools` | MCP's words for tools and results | ours, and back: the only file that knows both |
 //! | `session` | a client's requests | answers |
@@ -32,6 +32,7 @@ mod fields;
 mod front;
 mod headers;
 mod lines;
+mod long;
 mod message;
 mod numbers;
 mod origin;

@@ -2,17 +2,14 @@
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-use crate::message::LONGEST;
-
-/// How much of a line that is too long is kept.
-const HEAD: usize = 256;
+use crate::long::{Bounded, Long};
 
 /// A line that came, or what came instead.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Line {
     Text(String),
-    /// Longer than any line may be; it was skipped but for how it begins.
-    TooLong(String),
+    /// Longer than any line may be; it was skipped but for its ends.
+    TooLong(Long),
     /// No text.
     Garbage,
 }
@@ -20,12 +17,12 @@ pub(crate) enum Line {
 /// Lines of bounded length.
 pub(crate) struct Lines<R> {
     from: R,
-    line: Vec<u8>,
+    line: Bounded,
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     pub(crate) fn new(from: R) -> Self {
-        Self { from, line: Vec::new() }
+        Self { from, line: Bounded::default() }
     }
 
     /// The next line; `None` at the end. May be dropped and called again: nothing is lost.
@@ -33,36 +30,33 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         loop {
             let bytes = self.from.fill_buf().await?;
             if bytes.is_empty() {
-                let rest = std::mem::take(&mut self.line);
-                return Ok((!rest.is_empty()).then(|| line(rest)));
+                return Ok((!self.line.is_empty()).then(|| line(self.line.take())));
             }
             let end = memchr::memchr(b'\n', bytes);
             let taken = end.map_or(bytes.len(), |end| end + 1);
-            // One byte over the longest tells that it is too long; more need not be kept.
-            let room = (LONGEST + 1).saturating_sub(self.line.len());
-            self.line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len()).min(room)]);
+            self.line.push(&bytes[..end.unwrap_or(bytes.len())]);
             self.from.consume(taken);
             if end.is_some() {
-                let whole = std::mem::take(&mut self.line);
-                if whole.iter().all(u8::is_ascii_whitespace) {
-                    continue;
+                match self.line.take() {
+                    Ok(whole) if whole.iter().all(u8::is_ascii_whitespace) => {}
+                    whole => return Ok(Some(line(whole))),
                 }
-                return Ok(Some(line(whole)));
             }
         }
     }
 }
 
-fn line(bytes: Vec<u8>) -> Line {
-    if bytes.len() > LONGEST {
-        return Line::TooLong(String::from_utf8_lossy(&bytes[..HEAD]).into_owned());
+fn line(bytes: Result<Vec<u8>, Long>) -> Line {
+    match bytes {
+        Ok(bytes) => String::from_utf8(bytes).map_or(Line::Garbage, Line::Text),
+        Err(long) => Line::TooLong(long),
     }
-    String::from_utf8(bytes).map_or(Line::Garbage, Line::Text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::LONGEST;
 
     #[tokio::test]
     async fn lines_are_bounded_and_what_is_no_line_is_skipped() {
@@ -75,7 +69,8 @@ mod tests {
             all.push(line);
         }
         let text = |text: &str| Line::Text(text.to_owned());
-        let long = Line::TooLong("x".repeat(HEAD));
+        let ends = "x".repeat(256);
+        let long = Line::TooLong(Long { head: ends.clone(), tail: ends });
         assert_eq!(all, [text("one"), text("two\r"), Line::Garbage, long, text("last")]);
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::fields::{Fields, raw};
+use crate::fields::{Fields, raw, there};
 
 /// The longest message that is taken, on whatever way it comes.
 pub(crate) const LONGEST: usize = 16 << 20;
@@ -34,7 +34,8 @@ struct Shallow<'a> {
     method: Option<Cow<'a, str>>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
-    #[serde(borrow)]
+    /// What stands there as `null` is there.
+    #[serde(default, borrow, deserialize_with = "there")]
     result: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
@@ -45,7 +46,8 @@ impl Message {
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let shallow: Shallow<'_> = serde_json::from_str(line).ok()?;
         let params = shallow.params.map(ToOwned::to_owned);
-        let id = shallow.id.filter(|id| id.get() != "null");
+        let is_null = |value: &RawValue| value.get() == "null";
+        let id = shallow.id.filter(|id| !is_null(id));
         match (id, shallow.method, shallow.result, shallow.error) {
             (Some(id), Some(method), ..) => {
                 Some(Self::Request { id: id.to_owned(), method: method.into_owned(), params })
@@ -53,11 +55,11 @@ impl Message {
             (None, Some(method), ..) => {
                 Some(Self::Notification { method: method.into_owned(), params })
             }
+            (Some(id), None, result, Some(error)) if result.is_none_or(is_null) => {
+                Some(Self::Answer { id: id.to_owned(), answer: Answer::Error(error.to_owned()) })
+            }
             (Some(id), None, Some(result), _) => {
                 Some(Self::Answer { id: id.to_owned(), answer: Answer::Result(result.to_owned()) })
-            }
-            (Some(id), None, None, Some(error)) => {
-                Some(Self::Answer { id: id.to_owned(), answer: Answer::Error(error.to_owned()) })
             }
             _ => None,
         }
@@ -144,6 +146,8 @@ mod tests {
             (r#"{"id":1,"result":{}}"#, true),
             (r#"{"id":1,"error":{"code":1,"message":""}}"#, true),
             (r#"{"method":"n"}"#, true),
+            (r#"{"id":1,"result":null}"#, true),
+            (r#"{"id":1,"error":null}"#, false),
             (r#"{"id":1}"#, false),
             (r#"{"id":null,"error":{}}"#, false),
             ("[1]", false),
@@ -151,6 +155,10 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(Message::parse(line).is_some(), is, "{line}");
+        }
+        for line in [r#"{"id":1,"result":null,"error":{}}"#, r#"{"id":1,"error":{}}"#] {
+            let error = Message::parse(line);
+            assert!(matches!(error, Some(Message::Answer { answer: Answer::Error(_), .. })));
         }
         assert_eq!(messages(r#"[{"method":"a"},{"id":1,"method":"b"},3]"#).count(), 3);
     }

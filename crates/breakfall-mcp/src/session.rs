@@ -3,7 +3,9 @@
 mod asking;
 mod forward;
 mod greeting;
+mod learning;
 mod life;
+mod several;
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
@@ -16,26 +18,24 @@ use breakfall::{FailureKind, Guard, ToolSpec, UnknownTool};
 use futures_util::FutureExt;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::era::Era;
 use crate::fields::{Fields, raw};
+use crate::long::{self, Long};
 use crate::message::{Answer, Message, answer, notification};
 use crate::numbers::Numbered;
 use crate::origin::Origin;
 use crate::out::Out;
-use crate::tools::{self, Called};
-use crate::upstream::{Event, Lost, Upstream, locked, of_subscription};
+use crate::tools::{self, Called, Errors};
+use crate::upstream::{Event, Events, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server.
 const GREETING: Duration = Duration::from_secs(10);
 
 /// How long a list waits for servers that are still starting.
 const LISTING: Duration = Duration::from_secs(5);
-
-/// How long after they were asked servers are asked again for tools that nobody knows.
-const ASKING: Duration = Duration::from_secs(1);
 
 /// Between a server's key and a tool's name.
 const SEPARATOR: &str = "__";
@@ -56,7 +56,7 @@ pub struct Session {
     upstreams: Vec<Arc<Upstream>>,
     /// Whether a tool that does not exist is answered as the protocol's letter has it.
     unknown_tool: UnknownTool,
-    events: mpsc::Sender<Event>,
+    events: Events,
     out: Out,
     /// Requests of the client that are under way, by numbers of ours.
     running: Mutex<Numbered<Running>>,
@@ -64,8 +64,8 @@ pub struct Session {
     asked: Mutex<BTreeMap<u64, Asked>>,
     /// What is wrong with the tools of servers that are used all the same.
     remarks: Mutex<HashMap<String, Vec<String>>>,
-    /// When servers were last asked for their tools because of a name that nobody knows.
-    listed_at: Mutex<Option<Instant>>,
+    /// When servers were last asked for tools that nobody knows, by name.
+    asked_for: Mutex<HashMap<String, Instant>>,
     counter: AtomicU64,
 }
 
@@ -73,6 +73,8 @@ pub struct Session {
 struct Running {
     origin: Arc<Origin>,
     stop: oneshot::Sender<()>,
+    /// It is answered when the client has enough of it.
+    listens: bool,
 }
 
 impl Session {
@@ -125,6 +127,16 @@ impl Session {
         }
     }
 
+    /// The client says more at once than is taken: whoever waits for an answer has one.
+    async fn heard_too_much(self: &Arc<Self>, long: &Long) {
+        let refusal = long::refusal();
+        match long.id() {
+            Some(id) if long.is_asking() => self.send(answer(&id, &refusal), None).await,
+            Some(id) => self.answered(&id, &refusal).await,
+            None => self.send(answer(&raw(&()), &refusal), None).await,
+        }
+    }
+
     /// A request of the client: answered on a task of its own, unless it is cancelled. Gives the
     /// number under which it can be.
     pub(crate) fn asked(
@@ -135,7 +147,9 @@ impl Session {
     ) -> u64 {
         let (stop, stopped) = oneshot::channel();
         let number = self.number();
-        locked(&self.running).insert(number, Running { origin: Arc::clone(&origin), stop });
+        let listens = method == "subscriptions/listen";
+        let running = Running { origin: Arc::clone(&origin), stop, listens };
+        locked(&self.running).insert(number, running);
         let session = Arc::clone(self);
         // Boxed: it has nine kilobytes, and a task moves its future ten times from spawn to end.
         tokio::spawn(Box::pin(async move {
@@ -147,13 +161,12 @@ impl Session {
                     "the guard failed; the request may have been done",
                 ))
             });
-            locked(&session.running).remove(&number);
             if session.upstreams.len() != 1 {
                 origin.is_not_refused();
             }
-            if origin.stream.is_some() {
-                session.has_heard().await;
-            }
+            // Behind an answer nothing belongs to its request any more.
+            session.events.are_heard().await;
+            locked(&session.running).remove(&number);
             let line = answered.map(|answered| answer(&origin.id, &answered));
             match (line, &origin.stream) {
                 (Some(line), Some(stream)) => stream.answer(line),
@@ -201,7 +214,7 @@ impl Session {
                 ("tools/list", era) => match self.forwarded(origin, method, params).await {
                     // A server that is not there has the tools that it had, or none yet.
                     answer if answer.is_lost() => self.listed(era).await,
-                    answer => answer,
+                    answer => self.seen(params, answer),
                 },
                 _ => self.forwarded(origin, method, params).await,
             }
@@ -211,7 +224,13 @@ impl Session {
             Ok(()) = stopped => return None,
         };
         Some(match answered {
-            Answer::Error(error) => Answer::Error(self.guard.clean_payload(error)),
+            Answer::Error(error) => match self.guard.clean_payload(error) {
+                // A client takes an error that is nothing for no answer at all.
+                nothing if nothing.get() == "null" => {
+                    crate::message::error(-32603, "the server's error cannot be shown")
+                }
+                error => Answer::Error(error),
+            },
             result @ Answer::Result(_) => result,
         })
     }
@@ -226,14 +245,14 @@ impl Session {
         let Some(called) = Called::of(params) else {
             return Some(crate::message::error(-32602, "`params.name` must name a tool"));
         };
-        let is_continued = called.is_continued;
+        let errors = called.errors;
         let mut call = called.call(origin, self.guard.traces());
         call.run = origin.run.clone().or_else(|| Some(Arc::clone(&self.run)));
         if !self.guard.toolbox().knows(&call.tool)
             && let Some(lost) = Box::pin(self.not_there(&call.tool)).await
         {
             let reply = self.guard.refuse(call, tools::failure(lost));
-            return Some(tools::answer(&reply, origin.era, is_continued));
+            return Some(tools::answer(&reply, origin.era, errors));
         }
         let was_stopped = AtomicBool::new(false);
         let stop = async {
@@ -249,40 +268,11 @@ impl Session {
             origin.is_not_refused();
         }
         let is_unknown = reply.kind() == Some(FailureKind::UnknownTool);
-        if is_unknown && self.unknown_tool == UnknownTool::Protocol {
+        let is_protocols = self.unknown_tool == UnknownTool::Protocol || errors == Errors::Protocol;
+        if is_unknown && is_protocols {
             return Some(tools::unknown(&reply));
         }
-        Some(tools::answer(&reply, origin.era, is_continued))
-    }
-
-    /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it. One
-    /// that is there is asked once more what it has.
-    async fn not_there(&self, tool: &str) -> Option<Lost> {
-        if self.guard.toolbox().knows(tool) {
-            return None;
-        }
-        if let Some(upstream) = self.owner(tool) {
-            if let Err(lost) = upstream.connected(LISTING).await {
-                return Some(lost);
-            }
-            self.learn(&upstream.key);
-            if !self.guard.toolbox().knows(tool) && self.may_ask_again() {
-                upstream.list().await;
-                self.learn(&upstream.key);
-            }
-        }
-        None
-    }
-
-    /// Whether servers are asked for their tools although nobody told of new ones: now and then.
-    fn may_ask_again(&self) -> bool {
-        let now = Instant::now();
-        let mut asked = locked(&self.listed_at);
-        let may = asked.is_none_or(|at| now - at >= ASKING);
-        if may {
-            *asked = Some(now);
-        }
-        may
+        Some(tools::answer(&reply, origin.era, errors))
     }
 
     /// What the client tells, and expects no answer to.
@@ -337,15 +327,7 @@ impl Session {
                 let _ = waiting.send(());
             }
         }
-    }
-
-    /// Waits until all was heard that came before now: behind an answer nothing belongs to its
-    /// request any more.
-    async fn has_heard(&self) {
-        let (waiting, heard) = oneshot::channel();
-        if self.events.send(Event::Heard(waiting)).await.is_ok() {
-            let _ = heard.await;
-        }
+        self.events.one_is_heard();
     }
 
     async fn tools_changed(&self) {
@@ -357,35 +339,5 @@ impl Session {
             let params = of_subscription(METHOD, None, &origin);
             self.send(notification(METHOD, params.as_deref()), Some(&origin)).await;
         }
-    }
-
-    /// Takes over the tools of a server; true where a client that listed them before should again.
-    fn learn(&self, key: &str) -> bool {
-        let Some(upstream) = self.upstream(key) else { return false };
-        let before: Vec<_> = self.guard.toolbox().callable();
-        let entries = tools::entries(upstream, &self.prefix(upstream));
-        let toolbox = self.guard.toolbox();
-        let refused = toolbox.replace(key, entries.clone());
-        let remarks = refused.iter().map(|(tool, error)| format!("`{tool}`: {error}"));
-        locked(&self.remarks).insert(key.to_owned(), remarks.collect());
-        if !refused.is_empty() {
-            for (tool, error) in &refused {
-                if matches!(error, breakfall::Error::Schema { .. }) {
-                    tracing::warn!(upstream = key, tool, %error, "Tool taken without its schema");
-                } else {
-                    tracing::warn!(upstream = key, tool, %error, "Tool left out");
-                }
-            }
-            let is_refused = |name: &str| refused.iter().any(|(refused, _)| refused == name);
-            let mended = entries.iter().map(|entry| {
-                if is_refused(&entry.spec().name) {
-                    tools::without_schema(entry)
-                } else {
-                    entry.clone()
-                }
-            });
-            toolbox.replace(key, mended.collect::<Vec<_>>());
-        }
-        !before.is_empty() && before != toolbox.callable()
     }
 }

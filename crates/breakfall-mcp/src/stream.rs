@@ -149,6 +149,12 @@ impl Stream {
         locked(&self.state).is_done
     }
 
+    /// Whether nothing will come behind a message.
+    pub(crate) fn is_over(&self, behind: u64) -> bool {
+        let state = locked(&self.state);
+        state.is_done && behind >= state.last
+    }
+
     /// How much is kept.
     pub(crate) fn bytes(&self) -> usize {
         locked(&self.state).bytes

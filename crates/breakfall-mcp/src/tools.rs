@@ -13,11 +13,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-pub(crate) use called::Called;
+pub(crate) use called::{Called, Errors};
 use called::{Request, rewritten};
 
 use crate::era::Era;
-use crate::fields::{Fields, raw};
+use crate::fields::{Fields, raw, read, without_halves};
 use crate::headers::Parameter;
 use crate::message::Answer;
 use crate::upstream::{Lost, Upstream};
@@ -32,6 +32,21 @@ struct Described {
     input_schema: Option<Value>,
     #[serde(default)]
     annotations: Option<Hints>,
+}
+
+impl Described {
+    /// What is described. A schema that cannot be read checks nothing: the tool can be called.
+    fn of(tool: &RawValue) -> Option<Self> {
+        read(tool.get()).or_else(|| {
+            let fields = Fields::of(Some(tool));
+            Some(Self {
+                name: fields.text("name")?,
+                description: fields.text("description"),
+                input_schema: None,
+                annotations: fields.get("annotations").and_then(|it| read(it.get())),
+            })
+        })
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -50,7 +65,7 @@ pub(crate) fn entries(upstream: &Arc<Upstream>, prefix: &str) -> Vec<Entry> {
 }
 
 fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entry> {
-    let described: Described = serde_json::from_str(tool.get()).ok()?;
+    let described = Described::of(tool)?;
     let hints = described.annotations.unwrap_or_default();
     let effect = match (hints.read_only_hint, hints.idempotent_hint) {
         _ if !upstream.is_trusted() => Effect::Once,
@@ -125,7 +140,7 @@ impl Tool for Relay {
             let as_written = request
                 .filter(|_| context.trace.is_none())
                 .and_then(|request| request.as_written(&self.name, arguments));
-            let (rewritten, _tracked) = as_written.map_or_else(
+            let (rewritten, tracked) = as_written.map_or_else(
                 || {
                     let to = (&self.upstream, &progress);
                     let (params, tracked) =
@@ -137,9 +152,22 @@ impl Tool for Relay {
             let _under_way = self.upstream.under_way(progress);
             let params = as_written.or(rewritten.as_deref());
             let origin = request.map(|request| &request.origin);
-            outcome(self.upstream.request("tools/call", params, origin).await)
+            let answer = self.upstream.request("tools/call", params, origin).await;
+            if let (Some(tracked), Ok(Answer::Result(result))) = (tracked, &answer)
+                && is_task(result)
+            {
+                tracked.goes_on();
+            }
+            outcome(answer)
         })
     }
+}
+
+/// Whether a call goes on when it is answered.
+fn is_task(result: &RawValue) -> bool {
+    let result = Fields::of(Some(result));
+    let is_started = result.get("task").is_some_and(|task| task.get().starts_with('{'));
+    is_started || result.text("resultType").as_deref() == Some("task")
 }
 
 /// The result of a call, where it can be looked into.
@@ -158,6 +186,14 @@ struct Block<'a> {
     kind: Cow<'a, str>,
     #[serde(default, borrow)]
     text: Cow<'a, str>,
+    #[serde(default, borrow)]
+    resource: Option<Embedded<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Embedded<'a> {
+    #[serde(default, borrow)]
+    text: Cow<'a, str>,
 }
 
 #[derive(Deserialize)]
@@ -168,6 +204,19 @@ struct RpcError {
     message: String,
     #[serde(default)]
     data: Option<Value>,
+}
+
+impl RpcError {
+    /// An error; without what cannot be read beside its words.
+    fn of(error: &RawValue) -> Result<Self, serde_json::Error> {
+        if let Some(error) = read(error.get()) {
+            return Ok(error);
+        }
+        let mut fields = Fields::of(Some(error));
+        fields.remove("data");
+        let rest = fields.raw();
+        serde_json::from_str(without_halves(rest.get()).as_deref().unwrap_or(rest.get()))
+    }
 }
 
 /// What came of a request, in one of the four shapes of failure or as a success.
@@ -187,7 +236,7 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
         }
         Ok(Answer::Error(error)) => {
             let came = error;
-            let error: RpcError = serde_json::from_str(came.get())?;
+            let error = RpcError::of(&came)?;
             let words = match error.data {
                 Some(Value::String(data)) if !data.is_empty() => {
                     format!("{}\n{data}", error.message)
@@ -249,8 +298,7 @@ fn unavailable(lost: &Lost) -> Failure {
 /// The arguments that tools want said again in headers, by tool.
 pub(crate) fn parameters(tools: &[Box<RawValue>]) -> HashMap<String, Arc<[Parameter]>> {
     let asking = tools.iter().filter(|tool| tool.get().contains("x-mcp-header"));
-    let described = asking.filter_map(|tool| serde_json::from_str(tool.get()).ok());
-    let found = described.map(|tool: Described| {
+    let found = asking.filter_map(|tool| Described::of(tool)).map(|tool| {
         let schema = tool.input_schema.unwrap_or_default();
         (tool.name, Parameter::all(&schema).into())
     });
@@ -260,28 +308,40 @@ pub(crate) fn parameters(tools: &[Box<RawValue>]) -> HashMap<String, Arc<[Parame
 /// Whether a result says that it is an error, and its words.
 fn looked(result: &str) -> (bool, String) {
     if let Ok(looked) = serde_json::from_str::<Looked<Block<'_>>>(result) {
-        let text = text_of(looked.content.unwrap_or_default());
-        return said(looked.is_error, text, looked.structured);
+        return said(looked.is_error, looked.content.unwrap_or_default(), looked.structured);
     }
     // A block that is not as it should be does not take the others with it.
+    let whole = without_halves(result);
+    let result = whole.as_deref().unwrap_or(result);
     let Ok(looked) = serde_json::from_str::<Looked<&RawValue>>(result) else {
         return (false, String::new());
     };
     let blocks = looked.content.iter().flatten();
     let blocks = blocks.filter_map(|block| serde_json::from_str(block.get()).ok()).collect();
-    said(looked.is_error, text_of(blocks), looked.structured)
+    said(looked.is_error, blocks, looked.structured)
 }
 
-/// An error that says nothing in words says it in its structured part.
-fn said(is_error: Option<bool>, text: String, structured: Option<&RawValue>) -> (bool, String) {
-    match (is_error == Some(true), structured) {
-        (true, Some(structured)) if text.trim().is_empty() => (true, structured.get().to_owned()),
-        (is_error, _) => (is_error, text),
+/// An error that says nothing in words says it in what is embedded, or in its structured part.
+fn said(
+    is_error: Option<bool>,
+    blocks: Vec<Block<'_>>,
+    structured: Option<&RawValue>,
+) -> (bool, String) {
+    let is_error = is_error == Some(true);
+    let (words, others): (Vec<_>, Vec<_>) =
+        blocks.into_iter().partition(|block| block.kind == "text");
+    let text = joined(words.into_iter().map(|block| block.text));
+    if !is_error || !text.trim().is_empty() {
+        return (is_error, text);
+    }
+    let embedded = joined(others.into_iter().filter_map(|block| block.resource).map(|it| it.text));
+    match structured {
+        Some(structured) if embedded.trim().is_empty() => (true, structured.get().to_owned()),
+        _ => (true, embedded),
     }
 }
 
-fn text_of(blocks: Vec<Block<'_>>) -> String {
-    let mut texts = blocks.into_iter().filter(|block| block.kind == "text").map(|it| it.text);
+fn joined<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> String {
     let mut all = texts.next().unwrap_or_default().into_owned();
     for text in texts {
         all.push('\n');
@@ -295,15 +355,22 @@ const TO_THE_CLIENT: std::ops::RangeInclusive<i64> = -32099..=-32020;
 
 /// What the client gets for a reply. An error that speaks to the client, or that answers what the
 /// client added to a call, reaches it as an error.
-pub(crate) fn answer(reply: &Reply, era: Era, is_continued: bool) -> Answer {
-    if let (Some(payload), true) = (reply.payload(), reply.is_error) {
-        let code = Fields::of(Some(payload)).get("code").and_then(|code| code.get().parse().ok());
-        if code.is_some_and(|code| is_continued || TO_THE_CLIENT.contains(&code)) {
+pub(crate) fn answer(reply: &Reply, era: Era, errors: Errors) -> Answer {
+    if reply.is_error {
+        let code = Fields::of(reply.payload()).get("code").and_then(|it| it.get().parse().ok());
+        let passes = |code| errors == Errors::Servers || TO_THE_CLIENT.contains(&code);
+        if let (Some(payload), true) = (reply.payload(), code.is_some_and(passes)) {
             return Answer::Error(payload.to_owned());
+        }
+        if errors == Errors::Protocol {
+            return crate::message::error(code.unwrap_or(FAILED), &reply.text);
         }
     }
     Answer::Result(result(reply, era))
 }
+
+/// The code of an error that came without one.
+const FAILED: i64 = -32603;
 
 /// A call of a tool that does not exist, as the protocol's letter has it.
 pub(crate) fn unknown(reply: &Reply) -> Answer {

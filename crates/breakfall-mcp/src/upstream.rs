@@ -3,28 +3,34 @@
 
 mod address;
 mod connection;
+mod event;
 mod greet;
 mod heard;
 mod http;
 mod keep;
+mod listed;
 mod mailbox;
 mod progress;
+mod resources;
 mod streams;
 mod subscription;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use breakfall::Progress;
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
+pub(crate) use event::{Event, Events};
+pub(crate) use greet::PAGES;
 use progress::Token;
 pub(crate) use progress::Tracked;
+use resources::Resources;
 pub(crate) use subscription::of_subscription;
 use subscription::subscription;
 
@@ -59,7 +65,7 @@ pub struct Upstream {
     server: Server,
     watchdog: Option<Arc<Watchdog>>,
     recording: Option<Arc<Recording>>,
-    events: mpsc::Sender<Event>,
+    events: Events,
     link: watch::Sender<Link>,
     hello: watch::Sender<Option<Hello>>,
     ending: watch::Sender<bool>,
@@ -72,11 +78,17 @@ pub struct Upstream {
     again: Mutex<Vec<(String, Box<RawValue>)>>,
     /// The tools as the server lists them.
     listed: Mutex<Vec<Box<RawValue>>>,
+    /// How often it is asked for them at this moment.
+    relists: watch::Sender<usize>,
     /// The arguments that its tools want said again in headers, by tool.
     parameters: Mutex<HashMap<String, Arc<[Parameter]>>>,
+    /// What it has to read.
+    pub(crate) resources: Mutex<Resources>,
     took: Mutex<Option<Duration>>,
     calls: Mutex<Numbered<Progress>>,
     tokens: Mutex<Numbered<Token>>,
+    /// The tokens of what goes on when it is answered, the oldest first.
+    lasting: Mutex<VecDeque<u64>>,
     counter: AtomicU64,
     late: AtomicU64,
     garbage: AtomicU64,
@@ -125,41 +137,13 @@ pub(crate) struct Hello {
     pub(crate) said: Box<RawValue>,
 }
 
-/// What a server does by itself.
-pub(crate) enum Event {
-    /// It is up, with these tools.
-    Up(String),
-    /// Its tools are others now.
-    Tools(String),
-    /// They are, and the client heard it from the server.
-    Listed(String),
-    Request {
-        key: String,
-        connection: Arc<Connection>,
-        id: Box<RawValue>,
-        method: String,
-        params: Option<Box<RawValue>>,
-        about: Option<Arc<Origin>>,
-    },
-    /// It does not want an answer to a request any more.
-    TakenBack { key: String, params: Box<RawValue> },
-    /// Whoever waits for this knows that everything before it was heard.
-    Heard(oneshot::Sender<()>),
-    Notification {
-        method: String,
-        params: Option<Box<RawValue>>,
-        /// The client's request that it belongs to.
-        about: Option<Arc<Origin>>,
-    },
-}
-
 impl Upstream {
     /// Describes a server; it is started when the client says hello.
     pub(crate) fn new(
         server: Server,
         watchdog: Option<Arc<Watchdog>>,
         recording: Option<Arc<Recording>>,
-        events: mpsc::Sender<Event>,
+        events: Events,
     ) -> Arc<Self> {
         let upstream = Arc::new(Self {
             key: server.key.clone(),
@@ -175,10 +159,13 @@ impl Upstream {
             client: OnceLock::new(),
             again: Mutex::default(),
             listed: Mutex::default(),
+            relists: watch::Sender::new(0),
             parameters: Mutex::default(),
+            resources: Mutex::default(),
             took: Mutex::default(),
             calls: Mutex::default(),
             tokens: Mutex::default(),
+            lasting: Mutex::default(),
             counter: AtomicU64::new(1),
             late: AtomicU64::new(0),
             garbage: AtomicU64::new(0),
@@ -238,11 +225,6 @@ impl Upstream {
             name,
             tools: locked(&self.listed).len(),
         }
-    }
-
-    /// The tools as the server last listed them.
-    pub(crate) fn tools(&self) -> Vec<Box<RawValue>> {
-        locked(&self.listed).clone()
     }
 
     /// The connection that there is.
@@ -324,13 +306,6 @@ impl Upstream {
         let link = self.link.borrow().clone();
         if let Link::Up(connection) = link {
             let _ = connection.send(self, notification(method, params)).await;
-        }
-    }
-
-    /// Asks for the tools once more.
-    pub(crate) async fn list(self: &Arc<Self>) {
-        if let Ok(connection) = self.connected(Duration::ZERO).await {
-            greet::list(self, &connection).await;
         }
     }
 

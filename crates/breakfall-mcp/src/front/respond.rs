@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::value::RawValue;
 
-use super::as_json;
 use super::clients::Client;
+use super::{as_json, not_allowed};
 use crate::era::Era;
 use crate::events::{ALIVE, encoded, priming};
 use crate::fields::Fields;
@@ -120,9 +120,12 @@ pub(super) fn standing(client: &Arc<Client>, last: Option<&str>) -> Response {
     let place = last.and_then(|last| last.split_once('-'));
     let place = place.and_then(|(stream, at)| Some((stream.parse().ok()?, at.parse().ok()?)));
     let ending = Ending::Leaves(Connected::new(client));
-    if let Some((number, at)) = place
-        && let Some(stream) = client.stream(number)
-    {
+    if let Some((number, at)) = place.filter(|(number, _)| *number > 0) {
+        let Some(stream) = client.stream(number).filter(|stream| !stream.is_over(at)) else {
+            // An empty stream would bring the client back, for ever: as it does after a call that
+            // it cancelled.
+            return not_allowed("nothing more comes on this stream");
+        };
         let (reader, number) = (stream.reader(at), Some(number));
         let (opening, first, of) = (None, None, None);
         return events(Reading { reader, number, _ending: ending, opening, first, of });

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Session;
+use super::several::list_of;
 use crate::fields::{Fields, raw};
 use crate::message::{Answer, LOST, error, notification};
 use crate::origin::Origin;
@@ -27,16 +27,6 @@ fn reads(method: &str) -> bool {
         || method == "completion/complete"
 }
 
-/// Under which name each list stands in its result.
-fn list_of(method: &str) -> Option<&'static str> {
-    match method {
-        "resources/list" => Some("resources"),
-        "resources/templates/list" => Some("resourceTemplates"),
-        "prompts/list" => Some("prompts"),
-        _ => None,
-    }
-}
-
 impl Session {
     /// Passes a request on to its server, or to each of them.
     pub(super) async fn forwarded(
@@ -52,11 +42,7 @@ impl Session {
             return self.merged(origin, method, params, list).await;
         }
         if method == "logging/setLevel" {
-            let mut last = Answer::Result(raw(&json!({})));
-            for upstream in &self.upstreams {
-                last = self.passed(upstream, origin, method, params).await;
-            }
-            return last;
+            return self.told_to_all(origin, method, params).await;
         }
         let mut fields = Fields::of(params);
         if method == "prompts/get"
@@ -71,17 +57,7 @@ impl Session {
                 return self.passed(upstream, origin, method, Some(&fields.raw())).await;
             }
         }
-        // Whose it is nobody tells: the first that knows it answers.
-        let mut refused = None;
-        for upstream in &self.upstreams {
-            match self.passed(upstream, origin, method, params).await {
-                Answer::Result(result) => return Answer::Result(result),
-                Answer::Error(error) => {
-                    refused.get_or_insert(Answer::Error(error));
-                }
-            }
-        }
-        refused.unwrap_or_else(|| error(-32601, "no server is configured"))
+        self.anybodys(origin, method, params).await
     }
 
     /// Whose prompt is named in these fields, which then name it as its server does.
@@ -92,7 +68,7 @@ impl Session {
         Some(upstream)
     }
 
-    async fn passed(
+    pub(super) async fn passed(
         &self,
         upstream: &Arc<Upstream>,
         origin: &Arc<Origin>,
@@ -169,34 +145,5 @@ impl Session {
             return Vec::new();
         }
         listening.iter().filter_map(Weak::upgrade).collect()
-    }
-
-    /// One list of what all servers have.
-    async fn merged(
-        &self,
-        origin: &Arc<Origin>,
-        method: &str,
-        params: Option<&RawValue>,
-        list: &str,
-    ) -> Answer {
-        let mut fields = Fields::of(params);
-        fields.remove("cursor");
-        let params = fields.raw();
-        let ask = |upstream| self.passed(upstream, origin, method, Some(&params));
-        let answers = futures_util::future::join_all(self.upstreams.iter().map(ask)).await;
-        let mut all: Vec<Box<RawValue>> = Vec::new();
-        for (upstream, answer) in self.upstreams.iter().zip(answers) {
-            let Answer::Result(result) = answer else { continue };
-            let fields = Fields::of(Some(&result));
-            let items: Vec<Box<RawValue>> = fields
-                .get(list)
-                .and_then(|items| serde_json::from_str(items.get()).ok())
-                .unwrap_or_default();
-            let prefix = if list == "prompts" { self.prefix(upstream) } else { String::new() };
-            all.extend(crate::tools::prefixed(items, &prefix));
-        }
-        let mut fields = Fields::default();
-        fields.set(list, raw(&all));
-        Answer::Result(origin.era.listing(fields))
     }
 }

@@ -21,11 +21,16 @@ use crate::out::{Out, Written};
 use crate::servers::{Server, Servers};
 use crate::stream::Stream;
 use crate::tools;
-use crate::upstream::{Event, Health, Hello, Upstream, locked};
+use crate::upstream::{Event, Events, Health, Hello, Upstream, locked};
 use crate::watchdog::Watchdog;
 
-/// How long the last requests of a client that leaves are served.
-const LEAVING: Duration = Duration::from_secs(1);
+/// How long the last requests of a client that leaves are served, and how long its last lines wait
+/// to be read.
+const LEAVING: Duration = Duration::from_secs(10);
+const READING: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether they are answered.
+const LOOKING: Duration = Duration::from_millis(10);
 
 impl Session {
     /// Serves a client until it leaves, then ends the servers.
@@ -48,7 +53,8 @@ impl Session {
                             session.heard(message).await;
                         }
                     }
-                    Ok(Some(Line::TooLong(_) | Line::Garbage)) => session.heard(None).await,
+                    Ok(Some(Line::TooLong(long))) => session.heard_too_much(&long).await,
+                    Ok(Some(Line::Garbage)) => session.heard(None).await,
                     Ok(None) => break Ok(()),
                     Err(error) => break Err(Error::Client(error)),
                 },
@@ -57,10 +63,10 @@ impl Session {
         };
         // A client may send its last request and its end in one breath.
         let answered = async {
-            while !locked(&session.running).is_empty() {
+            while locked(&session.running).values().any(|running| !running.listens) {
                 tokio::select! {
                     Some(event) = heard.recv() => session.happened(event).await,
-                    () = tokio::time::sleep(LEAVING / 100) => {}
+                    () = tokio::time::sleep(LOOKING) => {}
                 }
             }
         };
@@ -68,7 +74,7 @@ impl Session {
         session.end().await;
         // The last lines are written when nobody can write another.
         drop(session);
-        let _ = tokio::time::timeout(LEAVING, writing).await;
+        let _ = tokio::time::timeout(READING, writing).await;
         ended
     }
 
@@ -141,7 +147,7 @@ impl Session {
         watchdog: Option<&Arc<Watchdog>>,
         out: Out,
     ) -> Result<(Arc<Self>, mpsc::Receiver<Event>), Error> {
-        let (events, heard) = mpsc::channel(1024);
+        let (events, heard) = Events::new();
         let recorder = servers.recorder.as_deref();
         let start = |server: Server| {
             let recording = recorder.map(|recorder| recorder.open(&server.key)).transpose()?;
@@ -157,7 +163,7 @@ impl Session {
             revision: Mutex::default(),
             listening: Mutex::default(),
             run: run_of_a("session"),
-            listed_at: Mutex::default(),
+            asked_for: Mutex::default(),
             remarks: Mutex::default(),
             unknown_tool: servers.unknown_tool,
             guard,

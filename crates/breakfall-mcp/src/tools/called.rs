@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use breakfall::{Arguments, Call, Progress, Trace};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::fields::{Fields, raw};
+use crate::fields::{Fields, raw, there, without_halves};
 use crate::origin::Origin;
 use crate::trace;
 use crate::upstream::{Tracked, Upstream};
@@ -21,8 +21,19 @@ pub(crate) struct Called {
     arguments: Option<Range<usize>>,
     /// Whether it asks to be told how far it is.
     has_token: bool,
-    /// Whether it goes on with an earlier one.
-    pub(crate) is_continued: bool,
+    /// What its client understands as an error.
+    pub(crate) errors: Errors,
+}
+
+/// What the client of a call understands as an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Errors {
+    /// A result that says that it is one.
+    Result,
+    /// The server's own: the call goes on with an earlier one.
+    Servers,
+    /// The protocol's: the call asks for a task, and no other result can be read.
+    Protocol,
 }
 
 /// What a call brings beside its arguments.
@@ -47,10 +58,8 @@ struct Seen<'a> {
     state: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "there", rename = "inputResponses")]
     responses: Option<&'a RawValue>,
-}
-
-fn there<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<&'a RawValue>, D::Error> {
-    <&RawValue>::deserialize(from).map(Some)
+    #[serde(default, borrow)]
+    task: Option<&'a RawValue>,
 }
 
 /// What is asked for with a token of the client's.
@@ -68,11 +77,16 @@ impl Called {
             let at = arguments.as_ptr().addr() - text.as_ptr().addr();
             at..at + arguments.len()
         });
+        let errors = match (seen.state.or(seen.responses), seen.task) {
+            (Some(_), _) => Errors::Servers,
+            (None, Some(_)) => Errors::Protocol,
+            (None, None) => Errors::Result,
+        };
         Some(Self {
             name: seen.name.into_owned(),
             arguments,
             has_token: seen.meta.is_some_and(|meta| meta.get().contains(TOKEN)),
-            is_continued: seen.state.is_some() || seen.responses.is_some(),
+            errors,
             params,
         })
     }
@@ -92,7 +106,10 @@ impl Called {
     pub(crate) fn call(self, origin: &Arc<Origin>, traces: bool) -> Call {
         let trace = || trace::of(Fields::of(Some(&self.params)).get("_meta"));
         let trace = if traces { trace() } else { None };
-        let arguments = self.written().to_owned();
+        let arguments = self.written();
+        // The guard reads no half of a character, and a server takes the mark in its place.
+        let whole = arguments.contains("\\u").then(|| without_halves(arguments)).flatten();
+        let arguments = whole.unwrap_or_else(|| arguments.to_owned());
         let mut call = Call::new(origin.id.get(), self.name.as_str(), arguments);
         call.trace = trace.map(Box::new);
         call.with(Request {
@@ -147,23 +164,25 @@ mod tests {
 
     #[test]
     fn a_call_is_seen_as_it_is_written() {
-        for (params, name, arguments, has_token, is_continued) in [
+        for (params, name, arguments, has_token, errors) in [
             (
                 r#"{"name":"a","arguments":{ "n": 1.0e400 }}"#,
                 "a",
                 r#"{ "n": 1.0e400 }"#,
                 false,
-                false,
+                Errors::Result,
             ),
-            (r#"{"arguments":null,"name":"a\u0062"}"#, "ab", "null", false, false),
-            (r#"{"name":"a"}"#, "a", "{}", false, false),
-            (r#"{"name":"a","_meta":{"progressToken":null}}"#, "a", "{}", true, false),
-            (r#"{"name":"a","requestState":null}"#, "a", "{}", false, true),
-            (r#"{"name":"a","inputResponses":{},"x":[1]}"#, "a", "{}", false, true),
+            (r#"{"arguments":null,"name":"a\u0062"}"#, "ab", "null", false, Errors::Result),
+            (r#"{"name":"a"}"#, "a", "{}", false, Errors::Result),
+            (r#"{"name":"a","_meta":{"progressToken":null}}"#, "a", "{}", true, Errors::Result),
+            (r#"{"name":"a","requestState":null}"#, "a", "{}", false, Errors::Servers),
+            (r#"{"name":"a","task":{}}"#, "a", "{}", false, Errors::Protocol),
+            (r#"{"name":"a","task":null}"#, "a", "{}", false, Errors::Result),
+            (r#"{"name":"a","inputResponses":{},"x":[1]}"#, "a", "{}", false, Errors::Servers),
         ] {
             let it = called(params).unwrap();
-            let seen = (it.name.as_str(), it.written(), it.has_token, it.is_continued);
-            assert_eq!(seen, (name, arguments, has_token, is_continued), "{params}");
+            let seen = (it.name.as_str(), it.written(), it.has_token, it.errors);
+            assert_eq!(seen, (name, arguments, has_token, errors), "{params}");
             assert_eq!(it.params.get(), params);
         }
         for params in [r#"{"name":7}"#, r#"{"arguments":{}}"#, "[]", "7", r#"{"name":null}"#] {

@@ -79,6 +79,17 @@ struct Waiting {
     origin: Option<Arc<Origin>>,
     /// The exchange that brings the answer, where each request has one of its own.
     exchange: Option<AbortHandle>,
+    /// It asks for nothing to be done but to be told of changes.
+    listens: bool,
+}
+
+/// Whose requests a server is working on.
+pub(super) enum Busy {
+    ForNobody,
+    /// One client's, and its newest request.
+    For(Arc<Origin>),
+    /// Several clients': what the server says without telling why may belong to any of them.
+    ForSeveral,
 }
 
 /// One incarnation of a server.
@@ -182,7 +193,8 @@ impl Connection {
     ) -> Result<Answer, Lost> {
         let number = upstream.number();
         let (sender, receiver) = oneshot::channel();
-        let waiting = Waiting { sender, origin: origin.cloned(), exchange: None };
+        let listens = method == "subscriptions/listen";
+        let waiting = Waiting { sender, origin: origin.cloned(), exchange: None, listens };
         match locked(&self.waiting).as_mut() {
             Some(all) => all.insert(number, waiting),
             None => return Err(Lost::NotSent(self.fate())),
@@ -241,12 +253,21 @@ impl Connection {
         self.origin(asked?)?.stream.clone()
     }
 
-    /// The client's newest request that is under way: what a server says without telling why most
-    /// likely belongs to that.
-    pub(super) fn newest(&self) -> Option<Arc<Origin>> {
+    /// For whom the server works: what it says without telling why most likely belongs to that.
+    pub(super) fn busy(&self) -> Busy {
         let waiting = locked(&self.waiting);
-        let of_client = waiting.as_ref()?.iter().filter(|(_, waiting)| waiting.origin.is_some());
-        of_client.max_by_key(|(number, _)| **number).and_then(|(_, it)| it.origin.clone())
+        let all = waiting.iter().flatten().filter(|(_, waiting)| !waiting.listens);
+        let of_clients = all.filter_map(|(number, it)| Some((number, it.origin.as_ref()?)));
+        let mut newest: Option<(u64, &Arc<Origin>)> = None;
+        for (number, origin) in of_clients {
+            match newest {
+                // Clients without a session are told apart by their connections.
+                Some((_, other)) if other.run != origin.run => return Busy::ForSeveral,
+                Some((newer, _)) if newer > *number => {}
+                _ => newest = Some((*number, origin)),
+            }
+        }
+        newest.map_or(Busy::ForNobody, |(_, origin)| Busy::For(Arc::clone(origin)))
     }
 
     /// The server is gone: everybody who waits hears it now.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::connection::Wire;
-use super::{Connection, Hello, Lost, Upstream, locked, mailbox};
+use super::{Connection, Hello, Lost, Resources, Upstream, locked, mailbox};
 use crate::era::Era;
 use crate::fields::{Fields, raw};
 use crate::message::{Answer, notification};
@@ -19,8 +19,8 @@ const STARTING: Duration = Duration::from_mins(5);
 /// How long it is waited for one that may not know how it is spoken to, and says nothing then.
 const PROBING: Duration = Duration::from_secs(5);
 
-/// How many pages of tools are read.
-const PAGES: usize = 100;
+/// How many pages of a list are read.
+pub(crate) const PAGES: usize = 100;
 
 /// Why a greeting came to nothing.
 pub(super) enum Cold {
@@ -106,6 +106,8 @@ pub(super) async fn greet(
             let _ = tokio::time::timeout(GREETING, asked).await;
         }
     }
+    // What it had in an earlier life tells nothing of this one.
+    *locked(&upstream.resources) = Resources::default();
     if offers_tools {
         list(upstream, connection).await;
     }
@@ -143,6 +145,5 @@ pub(super) async fn list(upstream: &Arc<Upstream>, connection: &Arc<Connection>)
             break;
         }
     }
-    *locked(&upstream.parameters) = crate::tools::parameters(&tools);
-    *locked(&upstream.listed) = tools;
+    upstream.has(tools);
 }

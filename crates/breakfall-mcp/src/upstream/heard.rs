@@ -7,11 +7,13 @@ use serde_json::value::RawValue;
 use tokio::io::BufReader;
 use tokio::process::ChildStdout;
 
+use super::connection::Busy;
 use super::greet::list;
-use super::{Connection, Event, Lost, Upstream, of_subscription, subscription};
+use super::{Connection, Event, Lost, Resources, Upstream, locked, of_subscription, subscription};
 use crate::fields::raw;
 use crate::lines::{Line, Lines};
-use crate::message::{Answer, Message, messages};
+use crate::long::{self, Long};
+use crate::message::{Answer, LOST, Message, error, messages};
 use crate::record::Way;
 
 /// Reads what a server says, until it says nothing any more.
@@ -28,7 +30,7 @@ pub(super) async fn read(
                     heard(upstream, connection, message, None).await;
                 }
             }
-            Ok(Some(Line::TooLong(head))) => too_long(upstream, connection, &head),
+            Ok(Some(Line::TooLong(long))) => too_long(upstream, connection, &long, None).await,
             Ok(Some(Line::Garbage)) => {
                 upstream.garbage.fetch_add(1, Ordering::Relaxed);
             }
@@ -37,20 +39,26 @@ pub(super) async fn read(
     }
 }
 
-/// Something came that is too long to be read: whoever waits for it hears that.
-pub(super) fn too_long(upstream: &Upstream, connection: &Connection, head: &str) {
+/// Something came that is too long to be read: who waits for it hears that, or who sent it. Where
+/// it does not tell whose it is, it answers what was asked in its stream.
+pub(super) async fn too_long(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    long: &Long,
+    asked: Option<u64>,
+) {
     upstream.garbage.fetch_add(1, Ordering::Relaxed);
-    if let Some(number) = id_in(head) {
+    let id = long.id();
+    if long.is_asking() {
+        if let Some(id) = id {
+            let refusal = crate::message::answer(&id, &long::refusal());
+            connection.send(upstream, refusal).await;
+        }
+        return;
+    }
+    if let Some(number) = id.and_then(|id| id.get().parse().ok()).or(asked) {
         connection.answered(number, Err(Lost::TooLong));
     }
-}
-
-/// The number under which an answer came.
-fn id_in(head: &str) -> Option<u64> {
-    let (_, rest) = head.split_once("\"id\":")?;
-    let rest = rest.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
 }
 
 /// A message of a server's; `within` is the request of ours in whose stream it came.
@@ -75,15 +83,26 @@ pub(super) async fn heard(
             connection.send(upstream, crate::message::answer(&id, &pong)).await;
         }
         Some(Message::Request { id, method, params }) => {
-            let about =
-                within.map_or_else(|| connection.newest(), |number| connection.origin(number));
+            let about = match (within, connection.busy()) {
+                (Some(number), _) => connection.origin(number),
+                (None, Busy::For(origin)) => Some(origin),
+                (None, Busy::ForNobody) => None,
+                (None, Busy::ForSeveral) => {
+                    let refusal = error(
+                        LOST,
+                        "several clients are served, and it is not told which is asked",
+                    );
+                    connection.send(upstream, crate::message::answer(&id, &refusal)).await;
+                    return;
+                }
+            };
             let (key, connection) = (upstream.key.clone(), Arc::clone(connection));
             let event = Event::Request { key, connection, id, method, params, about };
-            let _ = upstream.events.send(event).await;
+            upstream.events.send(event).await;
         }
         Some(Message::Notification { method, params }) => {
             if let Some(event) = noticed(upstream, connection, method, params, within) {
-                let _ = upstream.events.send(event).await;
+                upstream.events.send(event).await;
             }
         }
     }
@@ -111,6 +130,9 @@ fn noticed(
     if method == "notifications/cancelled" {
         return Some(Event::TakenBack { key: upstream.key.clone(), params: params? });
     }
+    if method == "notifications/resources/list_changed" {
+        *locked(&upstream.resources) = Resources::default();
+    }
     let is_of_tools = method == "notifications/tools/list_changed";
     if let Some(number) = subscription(params.as_deref()) {
         let Some(origin) = connection.origin(number) else {
@@ -129,8 +151,13 @@ fn noticed(
     }
     let about = match (within, method.as_str()) {
         (Some(number), _) => connection.origin(number),
-        // What a server logs most likely belongs to what it does.
-        (None, "notifications/message") => connection.newest(),
+        // What a server logs most likely belongs to what it does. Where it works for several
+        // clients, none of them hears it: it may be about another's.
+        (None, "notifications/message") => match connection.busy() {
+            Busy::For(origin) => Some(origin),
+            Busy::ForSeveral => return None,
+            Busy::ForNobody => None,
+        },
         (None, _) => None,
     };
     Some(Event::Notification { method, params, about })
@@ -139,9 +166,11 @@ fn noticed(
 /// Asks for the tools anew, and tells it then.
 fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Option<Event>) {
     let (upstream, connection) = (Arc::clone(upstream), Arc::clone(connection));
+    let relisting = upstream.relisting();
     tokio::spawn(async move {
         list(&upstream, &connection).await;
+        drop(relisting);
         let told = told.unwrap_or_else(|| Event::Listed(upstream.key.clone()));
-        let _ = upstream.events.send(told).await;
+        upstream.events.send(told).await;
     });
 }

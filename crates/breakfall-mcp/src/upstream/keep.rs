@@ -161,7 +161,7 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
                 was_up = true;
                 *locked(&upstream.took) = Some(began.elapsed());
                 upstream.link.send_replace(Link::Up(Arc::clone(connection)));
-                let _ = upstream.events.send(Event::Up(upstream.key.clone())).await;
+                upstream.events.send(Event::Up(upstream.key.clone())).await;
             }
             Some(said) => {
                 upstream.link.send_replace(Link::Foreign(said));

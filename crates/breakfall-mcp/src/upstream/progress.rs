@@ -9,6 +9,9 @@ use super::{Upstream, locked};
 use crate::fields::{Fields, raw};
 use crate::origin::Origin;
 
+/// How many tokens are kept of what goes on when it is answered.
+const LASTING: usize = 256;
+
 /// A token for progress that a server was given in place of the client's.
 pub(super) struct Token {
     clients: Box<RawValue>,
@@ -45,7 +48,7 @@ impl Upstream {
         fields.set("_meta", meta.raw());
         let (last, about) = (f64::NEG_INFINITY, about.cloned());
         locked(&self.tokens).insert(number, Token { clients, last, call, about });
-        Some(Tracked { upstream: Arc::clone(self), number })
+        Some(Tracked { upstream: Arc::clone(self), number, is_kept: false })
     }
 
     /// Progress as the client knows it; nothing for a request that nobody waits for.
@@ -88,10 +91,32 @@ impl Drop for UnderWay {
 pub(crate) struct Tracked {
     upstream: Arc<Upstream>,
     number: u64,
+    is_kept: bool,
+}
+
+impl Tracked {
+    /// What it belongs to goes on behind its answer: the token is kept until many others are.
+    pub(crate) fn goes_on(mut self) {
+        self.is_kept = true;
+        let oldest = {
+            let mut lasting = locked(&self.upstream.lasting);
+            lasting.push_back(self.number);
+            (lasting.len() > LASTING).then(|| lasting.pop_front()).flatten()
+        };
+        let mut tokens = locked(&self.upstream.tokens);
+        if let Some(token) = tokens.get_mut(&self.number) {
+            token.about = None;
+        }
+        if let Some(oldest) = oldest {
+            tokens.remove(&oldest);
+        }
+    }
 }
 
 impl Drop for Tracked {
     fn drop(&mut self) {
-        locked(&self.upstream.tokens).remove(&self.number);
+        if !self.is_kept {
+            locked(&self.upstream.tokens).remove(&self.number);
+        }
     }
 }

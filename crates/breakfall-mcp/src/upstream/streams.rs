@@ -99,15 +99,15 @@ impl Http {
                 let id = event.id.filter(|id| id.len() <= LONGEST_ID);
                 place.last = id.or(place.last.take());
                 place.retry = event.retry.or(place.retry);
+                if let Some(long) = event.long {
+                    heard::too_long(upstream, connection, &long, asked).await;
+                    continue;
+                }
                 if event.data.is_empty() {
                     continue;
                 }
                 if event.is_endpoint {
                     self.tells_mailbox(&event.data);
-                    continue;
-                }
-                if event.is_too_long {
-                    heard::too_long(upstream, connection, &event.data);
                     continue;
                 }
                 let data = self.to.without_secrets(one_line(event.data));

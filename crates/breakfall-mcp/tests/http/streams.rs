@@ -204,8 +204,10 @@ async fn an_event_over_all_bounds_is_told_and_what_comes_behind_it_is_heard() {
     let remote = Remote::start("").await;
     let guarded = Guarded::new(vec![remote.server()]).await;
     let client = guarded.client(NEWEST).await;
-    let (text, is_error) = client.call("big", json!({})).await;
-    assert!(is_error && text.contains("longer than 16 MiB"), "{text}");
+    for arguments in [json!({}), json!({ "last": "id" }), json!({ "last": "nothing" })] {
+        let (text, is_error) = client.call("big", arguments).await;
+        assert!(is_error && text.contains("longer than 16 MiB"), "{text}");
+    }
     assert_eq!(client.call("echo", json!({})).await.0, "{}");
     guarded.end().await;
 }
@@ -223,5 +225,24 @@ async fn a_server_that_drops_its_stream_again_and_again_is_not_besieged() {
     let spin = json!({ "events": ["id: e\nretry: 0\ndata:\n\n"],
         "later": { "e": ["id: f\nretry: 0\ndata:\n\n"], "f": ["id: e2\nretry: 0\ndata:\n\n"] } });
     client.calling("events", spin).await;
+    guarded.end().await;
+}
+
+#[tokio::test]
+async fn who_cancelled_a_call_is_not_brought_back_for_its_answer() {
+    let counts = Counts::new();
+    let guarded = Guarded::new(vec![local("talker", &counts)]).await;
+    let client = guarded.client(NEWEST).await;
+    let mut listening = client.listen(None).await;
+    let hang = json!({ "name": "hang", "arguments": {} });
+    let mut call = client.post(&client.request(&json!("mine"), "tools/call", hang)).await;
+    let first = call.event().await.unwrap().id.unwrap();
+    client.tell("notifications/cancelled", json!({ "requestId": "mine" })).await;
+    assert!(call.event().await.is_none());
+    // This is how a client understands that there is no such stream. An empty one it would take up
+    // again without an id, beside the one on which it listens.
+    assert_eq!(client.listen(Some(&first)).await.status, 405);
+    client.call("talk_later", json!({ "times": 1 })).await;
+    assert_eq!(listening.message().await.unwrap()["params"]["uri"], "x://0");
     guarded.end().await;
 }

@@ -133,6 +133,39 @@ async fn progress_and_logs_come_in_the_stream_of_their_call_under_the_clients_to
     guarded.end().await;
 }
 
+/// The words that were logged in the stream of a call.
+async fn logged(client: &Client, words: &str) -> Vec<Value> {
+    let mut call = client.calling("talk_slowly", json!({ "words": words })).await;
+    let mut logged = Vec::new();
+    while call.is_events()
+        && let Some(message) = call.message().await
+        && message["method"] == "notifications/message"
+    {
+        logged.push(message["params"]["data"].clone());
+    }
+    logged
+}
+
+#[tokio::test]
+async fn what_a_server_logs_for_one_client_is_never_heard_by_another() {
+    let (guarded, counts) = talker().await;
+    let (one, other) = (guarded.client(MODERN).await, guarded.client(MODERN).await);
+    let mut listening = other.start("subscriptions/listen", json!({ "notifications": {} })).await;
+    let heard = listening.message().await.unwrap();
+    assert_eq!(heard["method"], "notifications/subscriptions/acknowledged");
+    let (mine, theirs) = tokio::join!(logged(&one, "mine"), async {
+        counts.reach("talk_slowly", 1).await;
+        logged(&other, "theirs").await
+    });
+    assert!(mine.iter().all(|words| words == "mine"), "{mine:?}");
+    assert!(theirs.iter().all(|words| words == "theirs"), "{theirs:?}");
+    // Where nobody else is served it is known whose they are.
+    assert_eq!(logged(&one, "mine").await, vec![json!("mine"); 10]);
+    let none = tokio::time::timeout(Duration::from_millis(50), listening.message()).await;
+    assert!(none.is_err(), "{none:?}");
+    guarded.end().await;
+}
+
 #[tokio::test]
 async fn nothing_that_comes_before_an_answer_is_lost_behind_it() {
     let (guarded, _counts) = talker().await;

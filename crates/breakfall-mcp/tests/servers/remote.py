@@ -328,9 +328,15 @@ class Handler(BaseHTTPRequestHandler):
     def call_hang(self, id, *_):
         time.sleep(30)
 
-    def call_big(self, id, *_):
+    def call_big(self, id, arguments, _):
         self.stream()
-        self.event({"id": id, "result": text("x" * (17 << 20))})
+        message = {"id": id, "result": {"structuredContent": {"id": id + 1000}, **text("x" * (17 << 20))}}
+        if arguments.get("last"):
+            # In the order of the TypeScript SDK, or without telling whose it is.
+            message = {"result": message["result"], **({"id": id} if arguments["last"] == "id" else {})}
+            self.chunk(f"data: {json.dumps(message)}\n\n")
+        else:
+            self.event(message)
         self.event({"method": "notifications/message", "params": {"level": "info", "data": "behind it"}})
         self.ends()
 

@@ -51,6 +51,11 @@ def call(id, params):
         for number in range(arguments["times"]):
             log(f"{number} " + "x" * arguments.get("size", 0))
         send(id=id, result=text("said"))
+    elif name == "talk_slowly":
+        for number in range(10):
+            time.sleep(0.05)
+            log(arguments["words"])
+        send(id=id, result=text("said"))
     elif name == "talk_later":
         # When nobody asks anything.
         send(id=id, result=text("later"))
@@ -67,7 +72,7 @@ def call(id, params):
             send(id=id, result=text("never mind"))
 
 
-TOOLS = ["echo", "slow", "hang", "talk", "talk_later", "ask", "ask_and_take_back"]
+TOOLS = ["echo", "slow", "hang", "talk", "talk_slowly", "talk_later", "ask", "ask_and_take_back"]
 
 # One that takes its time until it is there.
 time.sleep(float(os.environ.get("TALKER_SLEEPS", "0")))
@@ -92,6 +97,9 @@ for line in sys.stdin:
         send(id=id, result={"tools": tools})
     elif method == "tools/call":
         threading.Thread(target=call, args=(id, params), daemon=True).start()
+    elif method == "subscriptions/listen":
+        meta = {"io.modelcontextprotocol/subscriptionId": str(id)}
+        send(method="notifications/subscriptions/acknowledged", params={"_meta": meta})
     elif method == "notifications/cancelled":
         count("cancelled")
     elif method is None and id in ASKED:

@@ -1,5 +1,8 @@
 //! What a door passes on to the letter, without the secrets in it.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -25,49 +28,102 @@ impl Redactor {
         self.payload(self.payload_without_secrets(payload))
     }
 
-    /// A payload without any secret in its texts. Binary content stays as it is; nothing passes of
-    /// what cannot be read.
+    /// A payload without any secret in its texts. Binary content stays as it is, and so does all
+    /// that is no secret, to the letter.
     pub(super) fn payload_without_secrets(&self, payload: Box<RawValue>) -> Box<RawValue> {
-        if self.find(payload.get()).is_empty() && !payload.get().contains('\\') {
+        let json = payload.get();
+        if self.find(json).is_empty() && !json.contains('\\') {
             return payload;
         }
-        let Ok(mut value) = serde_json::from_str::<Value>(payload.get()) else {
-            return Box::default();
-        };
-        let mut changed = false;
-        let mut waiting = vec![&mut value];
-        while let Some(value) = waiting.pop() {
-            match value {
-                Value::String(text) => {
-                    if let std::borrow::Cow::Owned(redacted) = self.redact(text) {
-                        *text = redacted;
-                        changed = true;
-                    }
-                }
-                Value::Array(items) => waiting.extend(items),
-                Value::Object(fields) => {
-                    for (name, value) in fields {
-                        match value {
-                            Value::String(text) if is_binary(text) => {}
-                            // The name beside a value tells that it is a secret.
-                            Value::String(text) if super::is_secret_name(name) => {
-                                if !text.is_empty() && text != super::GONE {
-                                    super::GONE.clone_into(text);
-                                    changed = true;
-                                }
-                            }
-                            value => waiting.push(value),
-                        }
-                    }
-                }
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        let (mut clean, mut written) = (String::new(), 0);
+        let mut before = None;
+        for at in texts(json) {
+            let text = read(&json[at.clone()]);
+            if json[at.end..].trim_start().starts_with(':') {
+                before = Some((text, at.end));
+                continue;
+            }
+            let name = before.take().filter(|(_, end)| json[*end..at.start].trim() == ":");
+            if let Some(redacted) = self.value(name.as_ref().map(|(name, _)| &**name), &text) {
+                clean.push_str(&json[written..at.start]);
+                clean.push_str(&Value::String(redacted).to_string());
+                written = at.end;
             }
         }
-        if !changed {
+        if written == 0 {
             return payload;
         }
-        serde_json::value::to_raw_value(&value).unwrap_or_default()
+        clean.push_str(&json[written..]);
+        RawValue::from_string(clean).unwrap_or_default()
     }
+
+    /// What stands for a text that holds a secret. The name before a value may tell that it is one.
+    fn value(&self, name: Option<&str>, text: &str) -> Option<String> {
+        match name {
+            Some(_) if is_binary(text) => None,
+            Some(name) if super::is_secret_name(name) => {
+                (!text.is_empty() && text != super::GONE).then(|| super::GONE.to_owned())
+            }
+            _ => match self.redact(text) {
+                Cow::Owned(redacted) => Some(redacted),
+                Cow::Borrowed(_) => None,
+            },
+        }
+    }
+}
+
+/// Where the texts of JSON stand, with their quotes.
+fn texts(json: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + json[from..].find('"')?;
+        let mut end = start + 1;
+        loop {
+            match json.as_bytes().get(end)? {
+                b'"' => break,
+                b'\\' => end += 2,
+                _ => end += 1,
+            }
+        }
+        from = end + 1;
+        Some(start..from)
+    })
+}
+
+/// What a text of JSON says.
+fn read(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(&text[1..text.len() - 1]);
+    }
+    let said = serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_halves(text)));
+    Cow::Owned(said.unwrap_or_else(|_| text.to_owned()))
+}
+
+/// JSON with a mark in place of each half of a character: languages that count in halves cut texts
+/// there, and no text of ours can hold one.
+fn without_halves(json: &str) -> String {
+    let half = |at: usize| {
+        let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let (mut whole, mut at) = (String::with_capacity(json.len()), 0);
+    while let Some(escape) = json.get(at..).and_then(|rest| rest.find('\\')) {
+        whole.push_str(&json[at..at + escape]);
+        at += escape;
+        let length = match (half(at), half(at + 6)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (Some(0xd800..0xe000), _) => {
+                whole.push_str("\\ufffd");
+                at += 6;
+                continue;
+            }
+            _ => 2,
+        };
+        whole.push_str(json.get(at..at + length).unwrap_or_default());
+        at += length;
+    }
+    whole.push_str(json.get(at..).unwrap_or_default());
+    whole
 }
 
 /// Whether a text holds bytes, not words: one run of base64, of whole groups.
@@ -104,5 +160,34 @@ mod tests {
         assert_eq!(redacted(&done), done);
         let harmless = json!({ "content": [{ "type": "text", "text": "line\nline" }] });
         assert_eq!(redacted(&harmless), harmless);
+    }
+
+    #[test]
+    fn neither_half_a_character_nor_depth_keeps_a_secret_in_or_words_out() {
+        let of = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let clean =
+            |text: &str| Redactor::default().payload_without_secrets(of(text)).get().to_owned();
+        let (open, close) = ("[".repeat(300), "]".repeat(300));
+        for (json, expected) in [
+            (r#"{"message":"cut \ud83d"}"#.to_owned(), r#"{"message":"cut \ud83d"}"#.to_owned()),
+            (
+                r#"{"password" : "hunter2","message":"cut \ud83d \ud83d\ude00", "n":1.0e400}"#
+                    .to_owned(),
+                r#"{"password" : "[redacted:value#0000]","message":"cut \ud83d \ud83d\ude00", "n":1.0e400}"#
+                    .to_owned(),
+            ),
+            (
+                r#"{"pass\u0077ord":"hunter2 \udc00"}"#.to_owned(),
+                r#"{"pass\u0077ord":"[redacted:value#0000]"}"#.to_owned(),
+            ),
+            (
+                format!(r#"{open}{{"password":"hunter2"}}{close}"#),
+                format!(r#"{open}{{"password":"[redacted:value#0000]"}}{close}"#),
+            ),
+        ] {
+            assert_eq!(clean(&json), expected);
+        }
+        let cut = clean(r#"{"text":"at postgres://bob:hunter2@db \ud83d"}"#);
+        assert!(cut.ends_with("\u{fffd}\"}") && !cut.contains("hunter2"), "{cut}");
     }
 }

@@ -1,0 +1,94 @@
+//! Which tools there are: learned from servers, and asked for where a name is nobody's.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::{LISTING, Session};
+use crate::message::Answer;
+use crate::tools;
+use crate::upstream::{Lost, locked};
+
+/// How long after they were asked servers are asked again for a tool that nobody knows; for how many
+/// in that time, and how long the name of one may be.
+const ASKING: Duration = Duration::from_secs(1);
+const NAMES: usize = 100;
+const LONG: usize = 256;
+
+impl Session {
+    /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it. One
+    /// that is there is asked once more what it has.
+    pub(super) async fn not_there(&self, tool: &str) -> Option<Lost> {
+        if self.guard.toolbox().knows(tool) {
+            return None;
+        }
+        if let Some(upstream) = self.owner(tool) {
+            if let Err(lost) = upstream.connected(LISTING).await {
+                return Some(lost);
+            }
+            self.learn(&upstream.key);
+            // It may have told a moment ago that there are others.
+            if !self.guard.toolbox().knows(tool) && upstream.is_relisted(LISTING).await {
+                self.learn(&upstream.key);
+            }
+            if !self.guard.toolbox().knows(tool) && self.may_ask_for(tool) {
+                upstream.list().await;
+                self.learn(&upstream.key);
+            }
+        }
+        None
+    }
+
+    /// Whether servers are asked for a tool that nobody told of: for each now and then.
+    fn may_ask_for(&self, tool: &str) -> bool {
+        let now = Instant::now();
+        let mut asked = locked(&self.asked_for);
+        asked.retain(|_, at| now - *at < ASKING);
+        let may = asked.len() < NAMES && tool.len() < LONG && !asked.contains_key(tool);
+        if may {
+            asked.insert(tool.to_owned(), now);
+        }
+        may
+    }
+
+    /// A list of the only server's passes: what the client sees there it may call.
+    pub(super) fn seen(&self, asked: Option<&RawValue>, answer: Answer) -> Answer {
+        if let (Answer::Result(page), [only]) = (&answer, self.upstreams.as_slice())
+            && only.told_of_tools(asked, page)
+        {
+            self.learn(&only.key);
+        }
+        answer
+    }
+
+    /// Takes over the tools of a server; true where a client that listed them before should again.
+    pub(super) fn learn(&self, key: &str) -> bool {
+        let Some(upstream) = self.upstream(key) else { return false };
+        let before: Vec<_> = self.guard.toolbox().callable();
+        let entries = tools::entries(upstream, &self.prefix(upstream));
+        let toolbox = self.guard.toolbox();
+        let refused = toolbox.replace(key, entries.clone());
+        let remarks = refused.iter().map(|(tool, error)| format!("`{tool}`: {error}"));
+        locked(&self.remarks).insert(key.to_owned(), remarks.collect());
+        if !refused.is_empty() {
+            for (tool, error) in &refused {
+                if matches!(error, breakfall::Error::Schema { .. }) {
+                    tracing::warn!(upstream = key, tool, %error, "Tool taken without its schema");
+                } else {
+                    tracing::warn!(upstream = key, tool, %error, "Tool left out");
+                }
+            }
+            let is_refused = |name: &str| refused.iter().any(|(refused, _)| refused == name);
+            let mended = entries.iter().map(|entry| {
+                if is_refused(&entry.spec().name) {
+                    tools::without_schema(entry)
+                } else {
+                    entry.clone()
+                }
+            });
+            toolbox.replace(key, mended.collect::<Vec<_>>());
+        }
+        !before.is_empty() && before != toolbox.callable()
+    }
+}
