@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::long::{Bounded, Long};
 use crate::message::LONGEST;
 
+/// How much of the beginning of what is too long is kept.
+const HEAD: usize = 256;
+
 /// An event that came.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Event {
@@ -104,9 +107,6 @@ impl Decoder {
         self.has_data = true;
     }
 }
-
-/// How much of the beginning of what is too long is kept.
-const HEAD: usize = 256;
 
 /// A message as an event. A message is one line of text.
 pub(crate) fn encoded(id: Option<&str>, message: &str) -> String {

@@ -72,7 +72,8 @@ pub(crate) fn refusal() -> Answer {
     error(-32600, "this message is longer than 16 MiB")
 }
 
-/// The outermost members of the object that a text begins, with their values as far as they are whole.
+/// The outermost members of the object that a text begins; with their values, as far as those are
+/// whole.
 fn members(head: &str) -> Vec<(String, Option<&str>)> {
     let mut members = Vec::new();
     let mut rest = head.trim_start().strip_prefix('{');

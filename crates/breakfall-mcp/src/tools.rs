@@ -1,8 +1,8 @@
 //! MCP's words for tools, calls and results become ours, and back: the only file that knows both.
 
 mod called;
+mod words;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 pub(crate) use called::{Called, Errors};
 use called::{Request, rewritten};
+use words::{looked, without_code, without_noise};
 
 use crate::era::Era;
 use crate::fields::{Fields, raw, read, without_halves};
@@ -170,32 +171,6 @@ fn is_task(result: &RawValue) -> bool {
     is_started || result.text("resultType").as_deref() == Some("task")
 }
 
-/// The result of a call, where it can be looked into.
-#[derive(Deserialize)]
-struct Looked<'a, B> {
-    #[serde(default, rename = "isError")]
-    is_error: Option<bool>,
-    content: Option<Vec<B>>,
-    #[serde(default, borrow, rename = "structuredContent")]
-    structured: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(default, borrow, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(default, borrow)]
-    text: Cow<'a, str>,
-    #[serde(default, borrow)]
-    resource: Option<Embedded<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Embedded<'a> {
-    #[serde(default, borrow)]
-    text: Cow<'a, str>,
-}
-
 #[derive(Deserialize)]
 struct RpcError {
     #[serde(default)]
@@ -250,29 +225,6 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
     }
 }
 
-/// Validators write what was sent and where to read more beside each fault: the model sent it, and
-/// cannot read there.
-fn without_noise(text: &str) -> String {
-    let lines =
-        text.lines().filter(|line| !line.trim_start().starts_with("For further information visit"));
-    let kept: Vec<&str> = lines
-        .map(|line| match line.split_once(" [type=") {
-            Some((words, rest)) if rest.ends_with(']') => words,
-            _ => line,
-        })
-        .collect();
-    kept.join("\n")
-}
-
-/// SDKs write the code of an error before its words, which says nothing to a model.
-fn without_code(text: &str) -> (&str, Option<i64>) {
-    let parts = text.strip_prefix("MCP error ").and_then(|rest| rest.split_once(": "));
-    match parts.map(|(code, words)| (code.parse(), words)) {
-        Some((Ok(code), words)) => (words, Some(code)),
-        _ => (text, None),
-    }
-}
-
 /// The failure of a call that a server did not answer.
 pub(crate) fn failure(lost: Lost) -> Failure {
     match lost {
@@ -303,51 +255,6 @@ pub(crate) fn parameters(tools: &[Box<RawValue>]) -> HashMap<String, Arc<[Parame
         (tool.name, Parameter::all(&schema).into())
     });
     found.collect()
-}
-
-/// Whether a result says that it is an error, and its words.
-fn looked(result: &str) -> (bool, String) {
-    if let Ok(looked) = serde_json::from_str::<Looked<Block<'_>>>(result) {
-        return said(looked.is_error, looked.content.unwrap_or_default(), looked.structured);
-    }
-    // A block that is not as it should be does not take the others with it.
-    let whole = without_halves(result);
-    let result = whole.as_deref().unwrap_or(result);
-    let Ok(looked) = serde_json::from_str::<Looked<&RawValue>>(result) else {
-        return (false, String::new());
-    };
-    let blocks = looked.content.iter().flatten();
-    let blocks = blocks.filter_map(|block| serde_json::from_str(block.get()).ok()).collect();
-    said(looked.is_error, blocks, looked.structured)
-}
-
-/// An error that says nothing in words says it in what is embedded, or in its structured part.
-fn said(
-    is_error: Option<bool>,
-    blocks: Vec<Block<'_>>,
-    structured: Option<&RawValue>,
-) -> (bool, String) {
-    let is_error = is_error == Some(true);
-    let (words, others): (Vec<_>, Vec<_>) =
-        blocks.into_iter().partition(|block| block.kind == "text");
-    let text = joined(words.into_iter().map(|block| block.text));
-    if !is_error || !text.trim().is_empty() {
-        return (is_error, text);
-    }
-    let embedded = joined(others.into_iter().filter_map(|block| block.resource).map(|it| it.text));
-    match structured {
-        Some(structured) if embedded.trim().is_empty() => (true, structured.get().to_owned()),
-        _ => (true, embedded),
-    }
-}
-
-fn joined<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> String {
-    let mut all = texts.next().unwrap_or_default().into_owned();
-    for text in texts {
-        all.push('\n');
-        all.push_str(&text);
-    }
-    all
 }
 
 /// Codes with which a server speaks to the client, not to the model.

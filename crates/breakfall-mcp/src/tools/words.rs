@@ -1,0 +1,102 @@
+//! The words of a result, wherever a server puts them, without what tells a model nothing.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::fields::without_halves;
+
+/// The result of a call, where it can be looked into.
+#[derive(Deserialize)]
+struct Looked<'a, B> {
+    #[serde(default, rename = "isError")]
+    is_error: Option<bool>,
+    content: Option<Vec<B>>,
+    #[serde(default, borrow, rename = "structuredContent")]
+    structured: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(default, borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    text: Cow<'a, str>,
+    #[serde(default, borrow)]
+    resource: Option<Embedded<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Embedded<'a> {
+    #[serde(default, borrow)]
+    text: Cow<'a, str>,
+}
+
+/// Whether a result says that it is an error, and its words.
+pub(super) fn looked(result: &str) -> (bool, String) {
+    if let Ok(looked) = serde_json::from_str::<Looked<Block<'_>>>(result) {
+        return said(looked.is_error, looked.content.unwrap_or_default(), looked.structured);
+    }
+    // A block that is not as it should be does not take the others with it.
+    let whole = without_halves(result);
+    let result = whole.as_deref().unwrap_or(result);
+    let Ok(looked) = serde_json::from_str::<Looked<&RawValue>>(result) else {
+        return (false, String::new());
+    };
+    let blocks = looked.content.iter().flatten();
+    let blocks = blocks.filter_map(|block| serde_json::from_str(block.get()).ok()).collect();
+    said(looked.is_error, blocks, looked.structured)
+}
+
+/// An error that says nothing in words says it in what is embedded, or in its structured part.
+fn said(
+    is_error: Option<bool>,
+    blocks: Vec<Block<'_>>,
+    structured: Option<&RawValue>,
+) -> (bool, String) {
+    let is_error = is_error == Some(true);
+    let (words, others): (Vec<_>, Vec<_>) =
+        blocks.into_iter().partition(|block| block.kind == "text");
+    let text = joined(words.into_iter().map(|block| block.text));
+    if !is_error || !text.trim().is_empty() {
+        return (is_error, text);
+    }
+    let embedded = joined(others.into_iter().filter_map(|block| block.resource).map(|it| it.text));
+    match structured {
+        Some(structured) if embedded.trim().is_empty() => (true, structured.get().to_owned()),
+        _ => (true, embedded),
+    }
+}
+
+fn joined<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> String {
+    let mut all = texts.next().unwrap_or_default().into_owned();
+    for text in texts {
+        all.push('\n');
+        all.push_str(&text);
+    }
+    all
+}
+
+/// Validators write what was sent and where to read more beside each fault: the model sent it, and
+/// cannot read there.
+pub(super) fn without_noise(text: &str) -> String {
+    let lines =
+        text.lines().filter(|line| !line.trim_start().starts_with("For further information visit"));
+    let kept: Vec<&str> = lines
+        .map(|line| match line.split_once(" [type=") {
+            Some((words, rest)) if rest.ends_with(']') => words,
+            _ => line,
+        })
+        .collect();
+    kept.join("\n")
+}
+
+/// SDKs write the code of an error before its words, which says nothing to a model.
+pub(super) fn without_code(text: &str) -> (&str, Option<i64>) {
+    let parts = text.strip_prefix("MCP error ").and_then(|rest| rest.split_once(": "));
+    match parts.map(|(code, words)| (code.parse(), words)) {
+        Some((Ok(code), words)) => (words, Some(code)),
+        _ => (text, None),
+    }
+}
