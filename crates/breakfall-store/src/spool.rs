@@ -27,7 +27,7 @@ impl Spool {
     pub(crate) fn beside(place: &Place) -> Option<Self> {
         let Place::Postgres(url) = place else { return None };
         // One for each database: the name tells which, and no secret.
-        let hash = crate::fingerprint::fingerprint(url, "", "", "");
+        let hash = crate::fingerprint::fingerprint(&without_password(url), "", "", "");
         Some(Self::at(crate::place::data_directory()?.join(format!("spool-{hash}"))))
     }
 
@@ -110,9 +110,29 @@ impl Spool {
     }
 }
 
+/// An address without its password: who changes that has the same database.
+fn without_password(url: &str) -> String {
+    let apart = url.split_once("://").and_then(|(scheme, rest)| {
+        let (authority, behind) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        let (user, host) = authority.rsplit_once('@')?;
+        let name = user.split(':').next().unwrap_or_default();
+        Some(format!("{scheme}://{name}@{host}{behind}"))
+    });
+    apart.unwrap_or_else(|| url.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_changed_password_leaves_the_spool_where_it_is() {
+        let at = |url: &str| without_password(url);
+        assert_eq!(at("postgres://bf:old@db:5432/x?a=b"), at("postgres://bf:new@db:5432/x?a=b"));
+        assert_eq!(at("postgres://bf@db/x"), "postgres://bf@db/x");
+        assert_ne!(at("postgres://bf:a@db/x"), at("postgres://bf:a@db/y"));
+        assert_eq!(at("postgres:///x?host=/run"), "postgres:///x?host=/run");
+    }
 
     #[test]
     fn two_spools_share_a_directory() {
