@@ -1,6 +1,7 @@
 //! An error of unknown origin becomes a kind, with what else can be read off it: the tool's own
 //! declaration first, then types, codes and structured bodies, then names, and text last.
 
+mod bare;
 mod beginnings;
 mod believe;
 mod body;

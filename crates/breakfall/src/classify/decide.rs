@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::bare::bare;
 use super::believe::{specific, stronger, weaker};
 use super::body::Body;
 use super::names::{self, Told};
@@ -110,10 +111,24 @@ pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
         }
         clear => Codes { vague: None, clear },
     };
-    match status.filter(|status| *status >= 400) {
+    let verdict = match status.filter(|status| *status >= 400) {
         Some(status) => by_status(material, status, coded),
         None => by_text(material, coded),
+    };
+    paced(verdict, material.said)
+}
+
+/// Of how much there may be in a time: what is used up comes back by itself.
+const PACES: &[&str] = &["per minute", "per_minute", "per-minute", "perminute", "per second"];
+
+/// A quota for a minute is a limit on how often.
+fn paced(verdict: Verdict, said: &str) -> Verdict {
+    if verdict.kind != FailureKind::QuotaExceeded {
+        return verdict;
     }
+    let lower = said.to_ascii_lowercase();
+    let is_paced = PACES.iter().any(|pace| lower.contains(pace));
+    if is_paced { Verdict { kind: FailureKind::RateLimited, ..verdict } } else { verdict }
 }
 
 /// By the user's own phrases: these hold wherever they stand, also in what else is not read.
@@ -197,6 +212,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
             codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
         })
         .map(|verdict| outspoken(verdict, material))
+        .or_else(|| bare(said))
         .or_else(|| words::guess(said, quotes, evidence.type_name).map(Verdict::guessed))
         .unwrap_or_else(|| Verdict {
             words: None,
@@ -373,6 +389,7 @@ pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
                 "in-progress",
                 "serialize",
                 "another process",
+                "temporarily",
             ]) =>
         {
             MayPass::Yes

@@ -222,6 +222,18 @@ mod tests {
             ("ldap_modify: Insufficient access (50)", K::Permission),
             ("Statement failed, SQLSTATE = 28000\nAsk your administrator.", K::Authentication),
             ("Container killed on request. Exit code is 137", K::System),
+            // A parser's token is no credential; a quota for a minute comes back by itself.
+            ("Invalid token: unexpected \"]\" at line 3", K::InvalidArguments),
+            (
+                "Quota exceeded for quota metric 'Read' and limit 'Reads per minute per user'",
+                K::RateLimited,
+            ),
+            ("open db.bolt: resource temporarily unavailable", K::Conflict),
+            ("bash: fork: retry: Resource temporarily unavailable", K::System),
+            (
+                "HttpRequestException: Response status code does not indicate success: 429",
+                K::RateLimited,
+            ),
             // Who is known, and may not.
             (
                 "Illuminate\\Auth\\Access\\AuthorizationException: This action is unauthorized.",

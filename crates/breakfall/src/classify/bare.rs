@@ -1,0 +1,66 @@
+//! Errors of a word or two. A word in a sentence may speak of anything; one that is all that is said
+//! speaks of what happened.
+
+use super::codes;
+use super::decide::Verdict;
+use crate::FailureKind;
+
+/// The longest of them.
+const LONGEST: usize = 24;
+
+/// The kind of an error that is nothing but a known word, or a status.
+pub(super) fn bare(text: &str) -> Option<Verdict> {
+    let text = text.trim().trim_end_matches(['.', '!']);
+    if text.is_empty() || text.len() > LONGEST {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    let word = lower.strip_prefix("error: ").unwrap_or(&lower);
+    let kind = of_a_status(word).or_else(|| of_a_word(word))?;
+    Some(Verdict::new(kind, "text.bare", text))
+}
+
+fn of_a_status(word: &str) -> Option<FailureKind> {
+    let status: u16 = word.strip_prefix("http ").unwrap_or(word).parse().ok()?;
+    matches!(status, 400..=599).then(|| codes::http_status(status))
+}
+
+fn of_a_word(word: &str) -> Option<FailureKind> {
+    use FailureKind as K;
+    Some(match word {
+        "timeout" | "time out" | "time-out" => K::Timeout,
+        "unauthorised" | "unauthorized" | "unauthenticated" => K::Authentication,
+        "forbidden" | "denied" => K::Permission,
+        "aborted" | "cancelled" | "canceled" | "interrupted" => K::Cancelled,
+        "eof" | "offline" | "unreachable" | "host down" | "disconnected" => K::Network,
+        "maintenance" | "not ready" | "down" | "overloaded" => K::Unavailable,
+        "busy" | "locked" | "conflict" | "duplicate" => K::Conflict,
+        "limit reached" | "throttled" | "slow down" => K::RateLimited,
+        "killed" | "oom" => K::System,
+        "segfault" | "panic" | "segmentation fault" => K::Internal,
+        "missing" | "not found" => K::NotFound,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_is_all_that_is_said_tells_what_happened() {
+        use FailureKind as K;
+        for (text, kind) in [
+            ("timeout", Some(K::Timeout)),
+            ("Error: busy.", Some(K::Conflict)),
+            (" 404\n", Some(K::NotFound)),
+            ("HTTP 503", Some(K::Upstream)),
+            ("429", Some(K::RateLimited)),
+            ("200", None),
+            ("busy bees", None),
+            ("", None),
+        ] {
+            assert_eq!(bare(text).map(|verdict| verdict.kind), kind, "{text}");
+        }
+    }
+}
