@@ -230,7 +230,7 @@ impl Breaker {
     /// The first call that tells of a loss counts, no other that was under way then.
     fn told_once(&mut self, verdict: Verdict, now: Instant) -> Verdict {
         let Verdict::Lost(began) = verdict else { return verdict };
-        if self.lost.is_some_and(|lost| began <= lost) {
+        if self.lost.is_some_and(|lost| began < lost) {
             return Verdict::Neither;
         }
         self.lost = Some(now);
