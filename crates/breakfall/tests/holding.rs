@@ -291,7 +291,9 @@ async fn one_loss_of_a_server_counts_once_however_many_calls_were_under_way() {
     let guard = Guard::builder().tools(tools).build().unwrap();
     let state = || guard.toolbox().gate(Scope::Upstream("s")).unwrap().breaker;
     for losses in 1..=5 {
-        guard.handle_all((0..16).map(|n| other("work", 100 * losses + n)).collect()).await;
+        // Each in a run of its own: one run would not go on with the tool.
+        let call = |n: usize| other("work", 100 * losses + n).in_run(format!("{losses} {n}"));
+        guard.handle_all((0..16).map(call).collect()).await;
         let is_open = matches!(state(), BreakerState::Open { .. });
         assert_eq!(is_open, losses == 5, "{losses}: {:?}", state());
     }
