@@ -168,6 +168,9 @@ mod tests {
         let outer = Raised::new("RuntimeError", "could not start").caused_by(missing());
         assert_eq!(resource(outer).as_deref(), Some("/etc/weather/config.yaml"));
         assert_eq!(resource(Raised::new("OSError", "no").errno(13)), None);
+        let mut bare = Failure::from(std::io::Error::from_raw_os_error(2));
+        classify::classify(&mut bare, &Reader::default(), "");
+        assert_eq!((bare.kind(), bare.resource()), (FailureKind::NotFound, None));
     }
 
     #[test]
