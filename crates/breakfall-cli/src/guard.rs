@@ -244,7 +244,8 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
         if names.is_empty() { "the files of this directory".to_owned() } else { names.join(", ") };
     tell!("Guarding {what} at {url}\n");
     // Where this is printed it is kept: in the logs of a service.
-    let typed = redacted(&typed_behind_the_command());
+    let as_typed = typed_behind_the_command();
+    let typed = redacted(&as_typed);
     tell!("For a client that takes an address:\n");
     let headers = if has_token {
         format!(", \"headers\": {{ \"Authorization\": \"Bearer ${{{TOKEN}}}\" }}")
@@ -271,7 +272,7 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     tell!("To try it from another terminal:\n");
     tell!("  breakfall tools{of}");
     tell!("  breakfall call {tool}{of}\n");
-    if typed.contains("[redacted:") {
+    if typed != as_typed {
         tell!("Secrets are shown as `[redacted:…]`: put your own there.\n");
     }
     tell!("Ctrl-C ends it.");

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use breakfall::without_halves;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -75,29 +76,6 @@ pub(crate) fn read<T: DeserializeOwned>(json: &str) -> Option<T> {
     said.or_else(|| serde_json::from_str(&without_halves(json)?).ok())
 }
 
-/// JSON without halves of characters; nothing where it has none.
-pub(crate) fn without_halves(json: &str) -> Option<String> {
-    let half = |at: usize| {
-        let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let (mut whole, mut written, mut at) = (String::new(), 0, 0);
-    while let Some(escape) = json.get(at..).and_then(|rest| rest.find('\\')) {
-        at += escape;
-        match (half(at), half(at + 6)) {
-            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at += 12,
-            (Some(0xd800..0xe000), _) => {
-                whole.push_str(&json[written..at]);
-                whole.push_str("\\ufffd");
-                at += 6;
-                written = at;
-            }
-            _ => at += 2,
-        }
-    }
-    (written > 0).then(|| whole + &json[written..])
-}
-
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Object;
@@ -135,19 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_character_is_replaced_and_a_whole_one_is_not() {
-        for (json, whole) in [
-            (r#""a\ud83d""#, Some(r#""a\ufffd""#)),
-            (
-                r#""\uDE00\ud83d\uD83D\ude00 \n\\ud83d""#,
-                Some(r#""\ufffd\ufffd\uD83D\ude00 \n\\ud83d""#),
-            ),
-            (r#""\ud83d\u0041""#, Some(r#""\ufffd\u0041""#)),
-            (r#""\ud83d\ude00\\""#, None),
-            ("{}", None),
-        ] {
-            assert_eq!(without_halves(json).as_deref(), whole, "{json}");
-        }
+    fn half_a_character_is_read_as_a_mark() {
         assert_eq!(read::<String>(r#""a\ud83d""#).as_deref(), Some("a\u{fffd}"));
     }
 }

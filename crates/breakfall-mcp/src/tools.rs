@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use breakfall::{
     Arguments, BoxFuture, Context, Effect, Entry, Failure, Outcome, Output, Reply, Tool, ToolSpec,
+    without_halves,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,7 +19,7 @@ use called::{Request, rewritten};
 use words::{looked, without_code, without_noise};
 
 use crate::era::Era;
-use crate::fields::{Fields, raw, read, without_halves};
+use crate::fields::{Fields, raw, read};
 use crate::headers::Parameter;
 use crate::message::Answer;
 use crate::upstream::{Lost, Upstream};

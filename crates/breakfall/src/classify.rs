@@ -11,6 +11,7 @@ mod explain;
 mod keys;
 mod memory;
 mod names;
+mod passing;
 mod pattern;
 mod phrases;
 mod quotes;

@@ -36,6 +36,7 @@ mod failure;
 mod fallback;
 mod fault;
 mod guard;
+mod halves;
 mod journal;
 mod keywords;
 mod redact;
@@ -100,6 +101,7 @@ pub use failure::{
 pub use fallback::Fallback;
 pub use fault::{Fault, Trouble, failure_of};
 pub use guard::{Batching, Guard, GuardBuilder};
+pub use halves::without_halves;
 pub use journal::{Calendar, Counts, Ending, LogLines, Memory, Record, Sink};
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,

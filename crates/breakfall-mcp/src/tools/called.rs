@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use breakfall::{Arguments, Call, Progress, Trace};
+use breakfall::{Arguments, Call, Progress, Trace, without_halves};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::fields::{Fields, raw, there, without_halves};
+use crate::fields::{Fields, raw, there};
 use crate::origin::Origin;
 use crate::trace;
 use crate::upstream::{Tracked, Upstream};

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use breakfall::without_halves;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use crate::fields::without_halves;
 
 /// The result of a call, where it can be looked into.
 #[derive(Deserialize)]

@@ -89,6 +89,9 @@ pub(crate) enum Verdict {
     Neither,
 }
 
+/// What counts of a verdict: that it works, or how it does not; nothing where neither is told.
+type Told = Option<Result<(), FailureKind>>;
+
 /// A call is held back; for how long, when that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeldBack(pub(crate) Option<Duration>);
@@ -197,20 +200,20 @@ impl Breaker {
         if ticket.epoch() != self.epoch {
             return None;
         }
-        let verdict = self.told_once(verdict, now);
+        let told = self.told_once(verdict, now);
         match &mut self.phase {
-            Phase::Closed => self.count(verdict, rules, now),
+            Phase::Closed => self.count(told, rules, now),
             Phase::HalfOpen { probing, successes, open_for } if ticket.is_probe() => {
                 *probing = false;
-                match verdict {
-                    Verdict::Neither | Verdict::Lost(_) => {}
-                    Verdict::Good => {
+                match told {
+                    None => {}
+                    Some(Ok(())) => {
                         *successes += 1;
                         if *successes >= rules.successes {
                             self.close();
                         }
                     }
-                    Verdict::Bad(kind) => {
+                    Some(Err(kind)) => {
                         let open_for = open_for.saturating_mul(2).min(rules.max_open);
                         self.trip(Trip { kind, cause: TripCause::Probe, open_for }, now);
                     }
@@ -227,25 +230,30 @@ impl Breaker {
         }
     }
 
-    /// The first call that tells of a loss counts, no other that was under way then.
-    fn told_once(&mut self, verdict: Verdict, now: Instant) -> Verdict {
-        let Verdict::Lost(began) = verdict else { return verdict };
-        if self.lost.is_some_and(|lost| began < lost) {
-            return Verdict::Neither;
+    /// What a verdict comes to. The first call that tells of a loss counts, no other that was under
+    /// way then.
+    fn told_once(&mut self, verdict: Verdict, now: Instant) -> Told {
+        match verdict {
+            Verdict::Neither => None,
+            Verdict::Good => Some(Ok(())),
+            Verdict::Bad(kind) => Some(Err(kind)),
+            Verdict::Lost(began) if self.lost.is_some_and(|lost| began < lost) => None,
+            Verdict::Lost(_) => {
+                self.lost = Some(now);
+                Some(Err(FailureKind::Network))
+            }
         }
-        self.lost = Some(now);
-        Verdict::Bad(FailureKind::Network)
     }
 
-    fn count(&mut self, verdict: Verdict, rules: &BreakerRules, now: Instant) {
-        let kind = match verdict {
-            Verdict::Neither | Verdict::Lost(_) => return,
-            Verdict::Good => {
+    fn count(&mut self, told: Told, rules: &BreakerRules, now: Instant) {
+        let kind = match told {
+            None => return,
+            Some(Ok(())) => {
                 self.consecutive = 0;
                 self.window.add(GOOD, rules.window, now);
                 return;
             }
-            Verdict::Bad(kind) => kind,
+            Some(Err(kind)) => kind,
         };
         self.consecutive += 1;
         self.window.add(BAD, rules.window, now);

@@ -8,7 +8,8 @@ use crate::FailureKind;
 /// The longest of them.
 const LONGEST: usize = 24;
 
-/// The kind of an error that is nothing but a known word, or a status.
+/// The kind of an error that is nothing but a known word, or a status: those that no phrase tells,
+/// because they may stand in any sentence.
 pub(super) fn bare(text: &str) -> Option<Verdict> {
     let text = text.trim().trim_end_matches(['.', '!']);
     if text.is_empty() || text.len() > LONGEST {
@@ -28,17 +29,16 @@ fn of_a_status(word: &str) -> Option<FailureKind> {
 fn of_a_word(word: &str) -> Option<FailureKind> {
     use FailureKind as K;
     Some(match word {
-        "timeout" | "time out" | "time-out" => K::Timeout,
-        "unauthorised" | "unauthorized" | "unauthenticated" => K::Authentication,
-        "forbidden" | "denied" => K::Permission,
-        "aborted" | "cancelled" | "canceled" | "interrupted" => K::Cancelled,
+        "timeout" | "time-out" => K::Timeout,
+        "unauthorised" => K::Authentication,
+        "denied" => K::Permission,
+        "aborted" => K::Cancelled,
         "eof" | "offline" | "unreachable" | "host down" | "disconnected" => K::Network,
-        "maintenance" | "not ready" | "down" | "overloaded" => K::Unavailable,
-        "busy" | "locked" | "conflict" | "duplicate" => K::Conflict,
-        "limit reached" | "throttled" | "slow down" => K::RateLimited,
+        "maintenance" | "not ready" | "down" => K::Unavailable,
+        "busy" | "locked" => K::Conflict,
+        "limit reached" => K::RateLimited,
         "killed" | "oom" => K::System,
-        "segfault" | "panic" | "segmentation fault" => K::Internal,
-        "missing" | "not found" => K::NotFound,
+        "segfault" | "panic" => K::Internal,
         _ => return None,
     })
 }

@@ -15,7 +15,7 @@ use super::reports::{beyond, report};
 use super::segment::Segment;
 use super::signals::{in_text, json_rpc_in};
 use super::{codes, words};
-use crate::{Disposition, FailureKind, MayPass};
+use crate::{Disposition, FailureKind};
 
 /// Rules of phrases that tell little by themselves, and how likely another kind must be before it
 /// is believed against each; measured on errors that neither the rules nor the words had seen.
@@ -361,64 +361,4 @@ fn anywhere(text: &str) -> Option<Verdict> {
             Told::Surely(kind) | Told::Otherwise(kind) => Some(Verdict::new(kind, "name", word)),
         }
     })
-}
-
-/// Whether a word begins there, and no longer one that only begins alike: `block`, `in users`.
-fn begins_there(text: &str, at: usize) -> bool {
-    let before = text[..at].chars().next_back();
-    let rest = &text[at..];
-    !before.is_some_and(char::is_alphanumeric)
-        && !["in user", "lockout", "locker"].iter().any(|longer| rest.starts_with(longer))
-}
-
-/// Could the same call succeed if it were simply repeated?
-pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
-    use FailureKind as K;
-    let says = |words: &[&str]| {
-        let lower = text.to_ascii_lowercase();
-        words.iter().any(|words| lower.match_indices(words).any(|(at, _)| begins_there(&lower, at)))
-    };
-    match verdict.kind {
-        K::Conflict
-            if says(&[
-                "lock",
-                "locked",
-                "busy",
-                "deadlock",
-                "in use",
-                "in-progress",
-                "serialize",
-                "another process",
-                "temporarily",
-            ]) =>
-        {
-            MayPass::Yes
-        }
-        K::Network
-            if says(&[
-                "certificate",
-                "ssl: ",
-                "ssl routines",
-                "ssl handshake",
-                "ssl error",
-                "sslerror",
-                "sslv",
-                "wrong version number",
-                "not known",
-                "enotfound",
-                "not resolve",
-                "n't resolve",
-                "to resolve",
-                "resolve host",
-                "resolving",
-                "resolution",
-                "no such host",
-                "dns",
-                "translate host",
-            ]) =>
-        {
-            MayPass::No
-        }
-        kind => kind.may_pass(),
-    }
 }

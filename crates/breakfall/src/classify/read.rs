@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::body::Body;
-use super::decide::{Material, Verdict, decide, may_pass};
+use super::decide::{Material, Verdict, decide};
+use super::passing::may_pass;
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Redactor;
+use crate::halves::without_halves;
 
 /// The shortest text that is taken for the bytes of a picture or a sound.
 const BINARY: usize = 64;
@@ -95,35 +96,9 @@ fn read(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(&text[1..text.len() - 1]);
     }
-    let said = serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_halves(text)));
-    Cow::Owned(said.unwrap_or_else(|_| text.to_owned()))
-}
-
-/// JSON with a mark in place of each half of a character: languages that count in halves cut texts
-/// there, and no text of ours can hold one.
-fn without_halves(json: &str) -> String {
-    let half = |at: usize| {
-        let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let (mut whole, mut at) = (String::with_capacity(json.len()), 0);
-    while let Some(escape) = json.get(at..).and_then(|rest| rest.find('\\')) {
-        whole.push_str(&json[at..at + escape]);
-        at += escape;
-        let length = match (half(at), half(at + 6)) {
-            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
-            (Some(0xd800..0xe000), _) => {
-                whole.push_str("\\ufffd");
-                at += 6;
-                continue;
-            }
-            _ => 2,
-        };
-        whole.push_str(json.get(at..at + length).unwrap_or_default());
-        at += length;
-    }
-    whole.push_str(json.get(at..).unwrap_or_default());
-    whole
+    let said = serde_json::from_str(text).ok();
+    let said = said.or_else(|| serde_json::from_str(&without_halves(text)?).ok());
+    Cow::Owned(said.unwrap_or_else(|| text.to_owned()))
 }
 
 /// Whether a text holds bytes, not words: one run of base64, of whole groups.
