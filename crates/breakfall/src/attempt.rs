@@ -28,7 +28,7 @@ pub use gate::{GateState, Whose};
 pub use policy::{
     BreakerRules, BudgetRules, Checking, GateRules, Policy, Repair, RepeatRules, Retry, SilentRule,
 };
-pub(crate) use repeat::{CallKey, Refusal, Repeats};
+pub(crate) use repeat::{CallKey, Refusal, Repeats, Way};
 pub use trail::Try;
 pub(crate) use trail::{Rare, Trail};
 

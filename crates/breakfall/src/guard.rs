@@ -216,7 +216,7 @@ impl Guard {
             since: record.made,
             was_dispatched: record.trail.attempts > 0,
         };
-        let outcome = self.runs.settle(call, outcome, record.trail.key, run);
+        let outcome = self.runs.settle(call, outcome, &record.trail, run);
         let report = panics::catch(|| self.redactor.report(outcome, &terms))
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
         let reply = speak(self.voice.as_deref(), self.max_error_bytes, report);

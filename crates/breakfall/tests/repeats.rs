@@ -388,3 +388,45 @@ async fn calls_of_one_batch_that_fail_at_once_are_no_loop() {
     }
     assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Repeated));
 }
+
+/// Who edits, runs the tests and edits again was refused the fifth run of the tests.
+#[tokio::test]
+async fn a_model_that_changes_something_and_hears_something_new_is_in_no_loop() {
+    let broken = ["login", "logout", "search", "upload", "export", "import", "print", "undo"];
+    let tests = Script::new("t");
+    let tests = broken.iter().enumerate().fold(tests, |tests, (turn, name)| {
+        tests.errs(format!("FAILED tests::{name} in 0.{turn} s"))
+    });
+    let tests = tests.answers("all passed").tool();
+    let edit = Script::new("edit").answers("done").effect(Effect::Once).tool();
+    let look = Script::new("look").answers("fine").effect(Effect::ReadOnly).tool();
+    let guard = Guard::builder().tools([tests, edit, look]).build().unwrap();
+    let between = |tool: &'static str| Call::new("2", tool, "{}").in_run("run");
+    for _ in &broken {
+        let reply = guard.handle(call("{}")).await;
+        assert_eq!(reply.kind(), Some(FailureKind::Execution));
+        assert!(!reply.text.contains("3rd time"), "{}", reply.text);
+        guard.handle(between("edit")).await;
+    }
+    assert_eq!(guard.handle(call("{}")).await.text, "all passed");
+}
+
+/// Looking changes nothing, and times that differ are nothing new.
+#[tokio::test]
+async fn who_only_looks_or_hears_the_same_again_goes_in_circles() {
+    for (between, words) in [("look", ["one", "another"]), ("edit", ["one in 3 s", "one in 4 s"])] {
+        let mut script = Script::new("t");
+        for turn in 0..6 {
+            script = script.errs(words[turn % 2]);
+        }
+        let edit = Script::new("edit").answers("done").effect(Effect::Once).tool();
+        let look = Script::new("look").answers("fine").effect(Effect::ReadOnly).tool();
+        let guard = Guard::builder().tools([script.tool(), edit, look]).build().unwrap();
+        let mut kinds = Vec::new();
+        for _ in 0..5 {
+            kinds.push(guard.handle(call("{}")).await.kind().unwrap());
+            guard.handle(Call::new("2", between, "{}").in_run("run")).await;
+        }
+        assert_eq!(kinds[3..], [FailureKind::Execution, FailureKind::Repeated], "{between}");
+    }
+}

@@ -10,7 +10,7 @@ use super::breaker::{Breaker, HeldBack, Ticket, Verdict};
 use super::budget::Budget;
 use super::delays::Delays;
 use super::policy::{BreakerRules, BudgetRules, RepeatRules, Retry};
-use super::repeat::{CallKey, Refusal, Repeats};
+use super::repeat::{CallKey, Refusal, Repeats, Way};
 use super::window::CELLS;
 use crate::FailureKind;
 
@@ -256,22 +256,36 @@ proptest! {
             warn_at, refuse_at, forget_after: Duration::from_secs(forget), ..RepeatRules::default()
         }),
         events in prop::collection::vec(
-            (0_u64..4, 0_u8..4, 0_u64..60_000, prop::option::weighted(0.2, 0_u64..90_000)),
+            (
+                0_u64..4,
+                0_u8..5,
+                0_u64..60_000,
+                prop::option::weighted(0.2, 0_u64..90_000),
+                prop::sample::select(vec!["one thing in 3 s", "one thing in 4 s", "another"]),
+            ),
             STEPS,
         ),
     ) {
         let mut now = Instant::now();
         let mut fast = Repeats::default();
-        // Of each call: what became of it, when, and when it was told to come back.
-        let mut all: Vec<(u64, Option<FailureKind>, Instant, Option<Instant>)> = Vec::new();
-        for (which, what, wait, told) in events {
+        // Of each call: what became of it, when, and when it was told to come back; what had changed
+        // by then, and what it said.
+        type Then = (u64, Option<FailureKind>, Instant, Option<Instant>, (u32, &'static str));
+        let mut all: Vec<Then> = Vec::new();
+        let mut changes = 0;
+        let words = |said: &'static str| said.trim_end_matches(|it: char| it.is_ascii_digit() || it == 's' || it == ' ');
+        let gets_on = |(then, said): (u32, &'static str), (now, says): (u32, &'static str)| {
+            0 < then && then < now && words(said) != words(says)
+        };
+        for (which, what, wait, told, says) in events {
             now += Duration::from_millis(wait);
             let key = CallKey::of_text("tool", &which.to_string());
             // The failures in a row up to now, none of them long before the next, and none that
             // was told to come back when it did.
             let (mut times, mut refused, mut kind_of_row) = (0, 0, None);
             let (mut next, mut next_failure) = (now, now);
-            for (_, kind, then, back_at) in all.iter().rev().filter(|(of, ..)| *of == which) {
+            let (mut last_said, mut next_said) = (None, None);
+            for (_, kind, then, back_at, said) in all.iter().rev().filter(|(of, ..)| *of == which) {
                 let Some(kind) = kind else { break };
                 if next - *then >= rules.forget_after { break; }
                 next = *then;
@@ -282,12 +296,16 @@ proptest! {
                 if back_at.is_some_and(|back_at| back_at <= next_failure) { break; }
                 next_failure = *then;
                 if *kind_of_row.get_or_insert(*kind) != *kind { break; }
+                if next_said.is_some_and(|next| gets_on(*said, next)) { break; }
+                last_said.get_or_insert(*said);
+                next_said = Some(*said);
                 times += 1;
             }
             let told = told.map(Duration::from_millis);
-            if what == 3 {
-                fast.succeeded(key, "tool");
-                all.push((which, None, now, None));
+            if what >= 3 {
+                fast.succeeded(key, "tool", what == 3);
+                changes += u32::from(what == 3);
+                all.push((which, None, now, None, (changes, "")));
                 continue;
             }
             let expected = (times > 0 && times >= rules.refuse_at.saturating_sub(1)).then_some({
@@ -295,13 +313,17 @@ proptest! {
             });
             prop_assert_eq!(fast.refuse(key, &rules, (now, now)), expected);
             if expected.is_some() {
-                all.push((which, Some(FailureKind::Repeated), now, None));
+                all.push((which, Some(FailureKind::Repeated), now, None, (changes, "")));
                 continue;
             }
             let kind = if what == 0 { FailureKind::NotFound } else { FailureKind::Permission };
-            let expected = if kind_of_row == Some(kind) { times + 1 } else { 1 };
-            prop_assert_eq!(fast.failed(key, (kind, told), &rules, (now, now)), (expected, true));
-            all.push((which, Some(kind), now, told.map(|told| now + told)));
+            let is_same = kind_of_row == Some(kind);
+            let on = last_said.is_some_and(|said| gets_on(said, (changes, says)));
+            let expected = if is_same && !on { times + 1 } else { 1 };
+            let counts = last_said.is_none() || !is_same || !on;
+            let way = Way { kind, wait: told, message: says };
+            prop_assert_eq!(fast.failed(key, way, &rules, (now, now)), (expected, counts));
+            all.push((which, Some(kind), now, told.map(|told| now + told), (changes, says)));
         }
     }
 }

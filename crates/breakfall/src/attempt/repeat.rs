@@ -92,6 +92,8 @@ fn hash(value: &Value, hasher: &mut impl Hasher) {
 pub(crate) struct Repeats {
     calls: VecDeque<Repeated>,
     tools: HashMap<String, u32, RandomState>,
+    /// How many calls succeeded that may have changed something.
+    changes: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -105,6 +107,18 @@ struct Repeated {
     last: Instant,
     /// When it was told to come back.
     back_at: Option<Instant>,
+    /// What had changed by then, and what it said, where anything had.
+    changes: u32,
+    said: Option<u64>,
+}
+
+/// How a call failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way<'a> {
+    pub(crate) kind: FailureKind,
+    /// The wait that was told.
+    pub(crate) wait: Option<Duration>,
+    pub(crate) message: &'a str,
 }
 
 /// What is to be done with a call that failed before.
@@ -144,31 +158,37 @@ impl Repeats {
         Some(if call.refused == 1 { Refusal::Told { failed } } else { Refusal::Stalled { failed } })
     }
 
-    /// A call failed, perhaps with a wait that was told: how often by now in this way, and whether
-    /// this one counts. One that the model made before another like it failed came back from nothing:
-    /// they count as one.
+    /// A call failed: how often by now in this way, and whether this one counts. One that the model
+    /// made before another like it failed came back from nothing: they count as one. One that says
+    /// something else than before, after something was changed, is of a model that gets on.
     pub(crate) fn failed(
         &mut self,
         key: CallKey,
-        (kind, wait): (FailureKind, Option<Duration>),
+        way: Way<'_>,
         rules: &RepeatRules,
         (since, now): (Instant, Instant),
     ) -> (u32, bool) {
-        let back_at = wait.and_then(|wait| now.checked_add(wait));
+        let back_at = way.wait.and_then(|wait| now.checked_add(wait));
+        let changes = self.changes;
+        let said = (changes > 0).then(|| said(way.message));
         if let Some(call) = self.remembered(key, rules, now) {
-            let counts = call.kind != kind || since >= call.last;
-            if call.kind != kind {
-                (call.kind, call.failed, call.refused) = (kind, 1, 0);
+            let gets_on = call.changes != changes && call.said.is_some() && call.said != said;
+            let is_other = call.kind != way.kind;
+            let counts = is_other || since >= call.last && !gets_on;
+            if is_other || gets_on {
+                (call.kind, call.failed, call.refused) = (way.kind, 1, 0);
             } else if counts {
                 call.failed = call.failed.saturating_add(1);
             }
-            (call.last, call.back_at) = (now, back_at);
+            (call.last, call.back_at, call.changes, call.said) = (now, back_at, changes, said);
             return (call.failed, counts);
         }
         if self.calls.len() == CALLS {
             self.calls.pop_front();
         }
-        self.calls.push_back(Repeated { key, kind, failed: 1, refused: 0, last: now, back_at });
+        let (kind, failed, refused) = (way.kind, 1, 0);
+        let call = Repeated { key, kind, failed, refused, last: now, back_at, changes, said };
+        self.calls.push_back(call);
         (1, true)
     }
 
@@ -185,8 +205,10 @@ impl Repeats {
         *failures >= rules.tool_failures
     }
 
-    /// A call succeeded: it is forgotten, and its tool's failures count half.
-    pub(crate) fn succeeded(&mut self, key: CallKey, tool: &str) {
+    /// A call succeeded, and may have changed something: it is forgotten, and its tool's failures
+    /// count half.
+    pub(crate) fn succeeded(&mut self, key: CallKey, tool: &str, may_change: bool) {
+        self.changes = self.changes.saturating_add(may_change.into());
         self.calls.retain(|call| call.key != key);
         if let Some(failures) = self.tools.get_mut(tool) {
             *failures /= 2;
@@ -219,6 +241,16 @@ impl Repeats {
         }
         self.calls.get_mut(at)
     }
+}
+
+/// Stands for what a failure said: words with digits (times, numbers of requests) differ anyway.
+fn said(message: &str) -> u64 {
+    let mut hasher = FixedState::default().build_hasher();
+    let words = message.split_ascii_whitespace();
+    for word in words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit())) {
+        word.hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub(crate) struct Trail {
     pub(crate) straggles: bool,
     /// An attempt runs whose end is not known; what it does.
     pub(crate) under_way: Option<Effect>,
+    /// An attempt may have changed something.
+    pub(crate) may_change: bool,
     /// The upstream of the tool that was called.
     pub(crate) upstream: Option<Arc<str>>,
     /// Where the call stands in a trace, where the guard traces.
@@ -119,6 +121,7 @@ impl Trail {
         self.attempts += 1;
         self.last_began = Some(began);
         self.under_way = Some(effect);
+        self.may_change |= effect != Effect::ReadOnly;
         self.trace.as_ref().map(|trace| Box::new(trace.attempt(self.attempts)))
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::{FixedState, RandomState};
 use tokio::time::Instant;
 
-use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats};
+use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats, Trail, Way};
 use crate::{Block, Call, Detail, Disposition, Failure, FailureKind, Outcome};
 
 /// How many runs are remembered; the one unused for longest is forgotten first.
@@ -130,15 +130,15 @@ impl Runs {
         &self,
         call: &Call,
         outcome: Outcome,
-        key: Option<CallKey>,
+        trail: &Trail,
         terms: impl FnOnce() -> RunTerms<'a>,
     ) -> Outcome {
         match outcome {
             Ok(output) => {
-                if let Some(key) = key
+                if let Some(key) = trail.key
                     && let Some(run) = self.known().runs.get_mut(&call.run)
                 {
-                    run.repeats.succeeded(key, &call.tool);
+                    run.repeats.succeeded(key, &call.tool, trail.may_change);
                 }
                 Ok(output)
             }
@@ -161,8 +161,8 @@ impl Runs {
         let Some(key) = key else { return failure };
         let rules = terms.rules;
         let now = Instant::now();
-        let (times, counts) =
-            run.repeats.failed(key, (kind, failure.wait()), rules, (terms.since, now));
+        let way = Way { kind, wait: failure.wait(), message: failure.message() };
+        let (times, counts) = run.repeats.failed(key, way, rules, (terms.since, now));
         if times >= rules.warn_at {
             failure.facts_mut().times = times;
         }
