@@ -211,7 +211,7 @@ fn wrote(error: &Bound<'_, PyAny>, said: &Said) -> Option<Raised> {
     (!text.trim().is_empty()).then(|| Raised::new(name, text.trim()))
 }
 
-pub(crate) fn seconds(value: &Bound<'_, PyAny>) -> Option<Duration> {
+fn seconds(value: &Bound<'_, PyAny>) -> Option<Duration> {
     let number = match value.extract::<f64>() {
         Ok(number) => number,
         Err(_) => shown(value).trim().parse().ok()?,

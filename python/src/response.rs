@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use breakfall::{Evidence, Reader};
+use breakfall::{Evidence, Reader, retry_after};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::raised::{Said, seconds, shown};
+use crate::raised::{Said, shown};
 
 /// What a service answered.
 pub(crate) struct Response<'py> {
@@ -72,6 +72,6 @@ impl<'py> Response<'py> {
         let headers = self.by.getattr_opt("headers").ok().flatten()?;
         let get =
             |name: &str| headers.call_method1("get", (name,)).ok().filter(|value| !value.is_none());
-        seconds(&get("retry-after").or_else(|| get("Retry-After"))?)
+        retry_after(&shown(&get("retry-after").or_else(|| get("Retry-After"))?))
     }
 }

@@ -165,8 +165,8 @@ impl Guarded {
         })?;
         let servers = Servers::from_json(&text, &file.display().to_string())
             .map_err(|error| unusable().because(error))?;
-        for left_out in &servers.left_out {
-            tell!("note: {left_out}");
+        for note in &servers.notes {
+            tell!("note: {note}");
         }
         if servers.servers.is_empty() {
             return Err(unusable().because("it has no server that can be reached"));

@@ -51,7 +51,7 @@ pub use builtin::files;
 pub use error::Error;
 pub use front::Front;
 pub use record::Recorder;
-pub use servers::{Address, Command, Reach, Server, Servers};
+pub use servers::{Address, CLIENT_JSON, Command, Reach, Server, Servers};
 pub use session::Session;
 pub use stdio::{stdin, stdout};
 pub use upstream::{Health, Upstream};

@@ -1,6 +1,6 @@
 //! Which servers there are: from the configuration that clients already have, or from ours.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use breakfall::{
     Checking, Config, ConfiguredUpstream, Guard, GuardBuilder, Policy, Reach as Configured,
     UnknownTool, filled, secret_in_header,
 };
+use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -86,8 +87,8 @@ impl Command {
 pub struct Servers {
     /// Those that can be reached.
     pub servers: Vec<Server>,
-    /// What was left out, and why.
-    pub left_out: Vec<String>,
+    /// What was left out, and why; and what is called otherwise than in the file.
+    pub notes: Vec<String>,
     /// How a call of a tool that does not exist is answered.
     pub unknown_tool: UnknownTool,
     /// Keeps what passes.
@@ -98,7 +99,9 @@ pub struct Servers {
 #[derive(Deserialize)]
 struct File {
     #[serde(rename = "mcpServers", alias = "servers")]
-    servers: BTreeMap<String, Entry>,
+    servers: Option<BTreeMap<String, Entry>>,
+    /// The settings of VS Code.
+    mcp: Option<Box<File>>,
 }
 
 #[derive(Deserialize)]
@@ -115,7 +118,26 @@ struct Entry {
     headers: BTreeMap<String, String>,
     #[serde(default)]
     disabled: bool,
+    enabled: Option<bool>,
 }
+
+/// What clients read as JSON: with the comments and trailing commas that VS Code writes. The parser
+/// refuses what is nested more than 512 levels deep.
+pub const CLIENT_JSON: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// What a file of servers looks like.
+const SHAPE: &str = r#"expected `{"mcpServers": {"KEY": {"command": …, "args": […], "env": {…}}}}` or `"url": …` in place of the command"#;
 
 impl Servers {
     /// The one server of a command line.
@@ -130,22 +152,28 @@ impl Servers {
     /// Reads the `mcpServers` that clients already have.
     pub fn from_json(text: &str, origin: &str) -> Result<Self, Error> {
         let wrong = |what: String| Error::Servers { origin: origin.to_owned(), what };
-        let file: File = serde_json::from_str(text).map_err(|error| {
-            wrong(format!(
-                "{error}; expected `{{\"mcpServers\": {{\"KEY\": {{\"command\": …, \"args\": […], \"env\": {{…}}}}}}}}` or `\"url\": …` in place of the command"
-            ))
-        })?;
+        let text = text.trim_start_matches('\u{feff}');
+        let file: File = parse_to_serde_value(text, &CLIENT_JSON)
+            .map_err(|error| wrong(format!("{error}; {SHAPE}")))?;
+        let entries = file.servers.or_else(|| file.mcp?.servers);
+        let entries = entries
+            .ok_or_else(|| wrong(format!("it has neither `mcpServers` nor `servers`; {SHAPE}")))?;
+        let mut keys: BTreeSet<String> =
+            entries.keys().filter(|key| ConfiguredUpstream::is_key(key)).cloned().collect();
         let mut servers = Self::default();
-        for (key, entry) in file.servers {
-            if entry.disabled {
-                servers.left_out.push(format!("`{key}` is disabled"));
+        for (name, entry) in entries {
+            if entry.disabled || entry.enabled == Some(false) {
+                servers.notes.push(format!("`{name}` is disabled"));
                 continue;
             }
-            if !ConfiguredUpstream::is_key(&key) {
-                return Err(wrong(format!(
-                    "`mcpServers.{key}`: a key has 1 to 64 letters, digits, `-`, `_` or `.`"
-                )));
-            }
+            let key = if ConfiguredUpstream::is_key(&name) {
+                name
+            } else {
+                let key = key_for(&name, &keys);
+                servers.notes.push(format!("`{name}` is called `{key}`"));
+                keys.insert(key.clone());
+                key
+            };
             let reach = match (entry.command, entry.url) {
                 (Some(program), _) => Reach::Command(Command {
                     program,
@@ -234,6 +262,25 @@ impl Servers {
     }
 }
 
+/// A key for a server that a client calls otherwise (`My Server`, `org/name`), and nobody else has.
+fn key_for(name: &str, taken: &BTreeSet<String>) -> String {
+    let of_key = |letter: char| {
+        if letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.') {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let plain: String = name.trim().chars().take(60).map(of_key).collect();
+    let plain = match plain.trim_matches('_') {
+        "" => "server",
+        plain => plain,
+    };
+    let numbered = (2..).map(|number| format!("{plain}_{number}"));
+    let mut keys = std::iter::once(plain.to_owned()).chain(numbered);
+    keys.find(|key| !taken.contains(key)).unwrap_or_default()
+}
+
 impl Server {
     /// A program that the user starts is believed, an address not until he says so.
     fn new(key: String, reach: Reach, trusted: Option<bool>) -> Self {
@@ -294,17 +341,55 @@ mod tests {
         let Reach::Address(address) = &web.reach else { panic!("an address") };
         assert_eq!(address.headers["Authorization"], "Bearer abcd");
         assert_eq!(servers.secrets().collect::<Vec<_>>(), ["abcd"]);
-        assert_eq!(servers.left_out, ["`old` is disabled"]);
+        assert_eq!(servers.notes, ["`old` is disabled"]);
         for (text, words) in [
-            ("{}", "missing field `mcpServers`"),
-            (r#"{"mcpServers": {"a b": {"command": "x"}}}"#, "a key has 1 to 64 letters"),
+            ("{}", "neither `mcpServers` nor `servers`"),
             (r#"{"mcpServers": {"a": {}}}"#, "neither a `command` nor a `url`"),
             (r#"{"mcpServers": {"a": {"url": "ftp://x"}}}"#, "begins with `http://`"),
             (r#"{"mcpServers": {"a": {"url": "http://${NO_SUCH}"}}}"#, "`NO_SUCH` is not set"),
-            ("[", "EOF"),
+            (r#"{"mcpServers": {"a": {"command": 7}}}"#, "on line 1 column"),
+            ("[", "on line 1 column 2"),
+            (&format!(r#"{{"other": {}"#, "[".repeat(100_000)), "depth"),
         ] {
             let error = Servers::from_json(text, "a.json").unwrap_err().to_string();
             assert!(error.starts_with("a.json: ") && error.contains(words), "{error}");
         }
+    }
+
+    /// A file of VS Code was refused for a comment, one of a registry for the names in it.
+    #[test]
+    fn comments_and_any_names_are_taken() {
+        let text = "\u{feff}{
+            // of this project
+            \"inputs\": [{\"id\": \"token\"},],
+            \"servers\": {
+                \"My Server\": {\"command\": \"a\"}, /* twice */
+                \"my/server\": {\"command\": \"b\"},
+                \"my_server\": {\"command\": \"c\"},
+                \"io.github.a/b\": {\"url\": \"https://example.com\", \"enabled\": true},
+                \"天气\": {\"command\": \"e\"},
+                \"off\": {\"command\": \"e\", \"enabled\": false},
+            },
+        }";
+        let keys = |text: &str| {
+            let servers = Servers::from_json(text, "mcp.json").unwrap();
+            let keys = servers.servers.iter().map(|server| server.key.clone());
+            (keys.collect::<Vec<_>>(), servers.notes)
+        };
+        let (keys_of, notes) = keys(text);
+        assert_eq!(keys_of, ["My_Server", "io.github.a_b", "my_server_2", "my_server", "server"]);
+        assert_eq!(
+            notes,
+            [
+                "`My Server` is called `My_Server`",
+                "`io.github.a/b` is called `io.github.a_b`",
+                "`my/server` is called `my_server_2`",
+                "`off` is disabled",
+                "`天气` is called `server`",
+            ]
+        );
+        let settings = format!(r#"{{"editor.fontSize": 12, "mcp": {text}}}"#, text = &text[3..]);
+        assert_eq!(keys(&settings).0, keys_of);
+        assert!(keys_of.iter().all(|key| ConfiguredUpstream::is_key(key)));
     }
 }

@@ -3,24 +3,10 @@
 
 use std::ops::Range;
 
+use breakfall_mcp::CLIENT_JSON;
 use jsonc_parser::ast::{ObjectProp, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
-
-/// What clients read: JSON, with the comments and trailing commas that VS Code writes. The parser
-/// refuses what is nested more than 512 levels deep.
-const ACCEPTED: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
-    allow_loose_object_property_names: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
+use jsonc_parser::{CollectOptions, parse_to_ast};
 
 /// A server as it stands in the file.
 #[derive(Debug)]
@@ -107,7 +93,7 @@ pub(super) enum What {
 
 /// Every server of a file, in the order of the file.
 pub(super) fn servers(text: &str) -> Result<Vec<Server>, Unusable> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &ACCEPTED).map_err(|error| {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &CLIENT_JSON).map_err(|error| {
         let what = error.kind().to_string();
         Unusable { at: error.range().start, what: What::NotJson(lower(&what)) }
     })?;
