@@ -31,10 +31,11 @@ use crate::out::Out;
 use crate::tools::{self, Called, Errors};
 use crate::upstream::{Event, Events, Upstream, locked, of_subscription};
 
-/// How long a client that comes waits for its only server.
-const GREETING: Duration = Duration::from_secs(10);
+/// How long a client that comes waits for its only server, and its first list for all of them: many
+/// are fetched before they start, and many clients ask once. They give up after 30 s.
+const GREETING: Duration = Duration::from_secs(20);
 
-/// How long a list waits for servers that are still starting.
+/// How long anything else waits for servers that are not there.
 const LISTING: Duration = Duration::from_secs(5);
 
 /// Between a server's key and a tool's name.
@@ -66,6 +67,9 @@ pub struct Session {
     remarks: Mutex<HashMap<String, Vec<String>>>,
     /// When servers were last asked for tools that nobody knows, by name.
     asked_for: Mutex<HashMap<String, Instant>>,
+    began: Instant,
+    /// Whether the client was told which tools there are.
+    has_listed: AtomicBool,
     counter: AtomicU64,
 }
 

@@ -230,7 +230,7 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
 pub(crate) fn failure(lost: Lost) -> Failure {
     match lost {
         Lost::Gone(why) => Failure::gone(why),
-        Lost::TooLong => Failure::invalid_output("its answer is longer than 16 MiB"),
+        Lost::TooLong => Failure::execution("Its answer is longer than 16 MiB: ask for less."),
         // It is somewhere else now, where we do not follow it.
         Lost::Refused(ref refusal) if (300..400).contains(&refusal.status) => unavailable(&lost),
         Lost::Refused(refusal) => {

@@ -378,3 +378,26 @@ async fn requests_of_a_client_that_leaves_are_answered_though_it_takes_a_while()
     let answer = client.heard_before(id).await.0;
     assert_eq!(answer["result"]["content"][0]["text"], "done slowly");
 }
+
+/// A list of several servers had those that were there after five seconds; clients that ask once never
+/// heard of the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_list_waits_for_servers_that_start_late() {
+    let mut client = Client::new(&["early", "later fetched"]).await;
+    let tools = all(&client.ask("tools/list", json!({})).await, "tools", "name");
+    assert!(["early__echo", "later__echo"].iter().all(|tool| tools.iter().any(|it| it == tool)));
+    client.leave().await;
+}
+
+/// A client that had heard of no tools was not told when there were some.
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_that_come_after_an_empty_list_are_told() {
+    let mut client = Client::new(&["odd stumbles"]).await;
+    let tools = all(&client.ask("tools/list", json!({})).await, "tools", "name");
+    if tools.is_empty() {
+        let told = client.hear().await;
+        assert_eq!(told["method"], "notifications/tools/list_changed");
+    }
+    assert!(!all(&client.ask("tools/list", json!({})).await, "tools", "name").is_empty());
+    client.leave().await;
+}

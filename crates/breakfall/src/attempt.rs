@@ -3,8 +3,10 @@
 
 mod again;
 mod breaker;
+mod brought;
 mod budget;
 mod clock;
+mod complete;
 mod delays;
 #[cfg(test)]
 mod differential;
@@ -35,10 +37,10 @@ pub(crate) use trail::{Rare, Trail};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use self::breaker::Verdict;
+use self::complete::complete;
 use self::execute::begin;
 pub(crate) use self::execute::context;
 use self::gate::Pass;
@@ -46,7 +48,6 @@ use self::go_on::Waits;
 pub(crate) use self::go_on::{Polled, Repeating, Step, go_on};
 use crate::classify::{self, Reader, Silent};
 use crate::dice::Dice;
-use crate::redact::is_secret_name;
 use crate::tool::{Context, Output, Stragglers};
 use crate::toolbox::{Rules, Slot};
 use crate::{
@@ -145,8 +146,8 @@ impl Checked<'_> {
             Err(failure) => failure,
         };
         classify::classify(&mut failure, terms.reader, &slot.entry.spec.name);
-        let failure = settle(failure, arguments, slot.entry.spec.effect.may_repeat());
-        let verdicts = (of_tool(&failure, began), of_upstream(&failure, began));
+        let failure = complete(failure, arguments, slot.entry.spec.effect.may_repeat());
+        let verdicts = (of_tool(&failure, (slot, arguments), began), of_upstream(&failure, began));
         passes.settle(&slot.entry.spec, verdicts, ended, trail);
         trail.failed(began - terms.began, ended - began, failure.kind());
         Err(failure)
@@ -235,11 +236,19 @@ impl Passes<'_> {
     }
 }
 
-/// What a failure says of the tool: only what is no fault of the call counts against it.
-fn of_tool(failure: &Failure, began: Instant) -> Verdict {
+/// What a failure says of the tool: only what is no fault of the call counts against it, nor of what
+/// the call brought along.
+fn of_tool(failure: &Failure, (slot, arguments): (&Slot, &Arguments), began: Instant) -> Verdict {
+    let is_brought = || {
+        let is_another = |address: &str| failure.is_told() || slot.gate.is_another_address(address);
+        failure.is_of_program() || brought::address(arguments.value()).is_some_and(is_another)
+    };
     match failure.kind() {
+        FailureKind::Timeout | FailureKind::Upstream | FailureKind::Network if is_brought() => {
+            Verdict::Good
+        }
         kind @ (FailureKind::Timeout | FailureKind::Upstream) => Verdict::Bad(kind),
-        kind @ FailureKind::Network if failure.facts().is_unread => Verdict::Bad(kind),
+        kind @ FailureKind::Network if failure.is_told() => Verdict::Bad(kind),
         _ => of_upstream(failure, began),
     }
 }
@@ -248,7 +257,7 @@ fn of_tool(failure: &Failure, began: Instant) -> Verdict {
 /// others, a server that is gone does. One that answers is there, whatever it says of others.
 fn of_upstream(failure: &Failure, began: Instant) -> Verdict {
     match failure.kind() {
-        FailureKind::Network if failure.facts().is_unread => Verdict::Good,
+        FailureKind::Network if failure.is_told() => Verdict::Good,
         FailureKind::Network if failure.detail() == &Detail::Gone => Verdict::Lost(began),
         kind @ FailureKind::Network => Verdict::Bad(kind),
         // A panic or a crash; an exception that was reported is an answer.
@@ -292,52 +301,4 @@ fn is_silent(slot: &Slot, reader: &Reader, output: &Output) -> bool {
 /// A success that is none, as the failure it is; its words were for the model.
 fn said_as_success(kind: FailureKind, output: Output) -> Failure {
     Failure::new(kind, Provenance::Tool, output.into_text())
-}
-
-/// Completes what is known of a failure with what only the guard knows.
-fn settle(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Failure {
-    let outcome_unknown = matches!(
-        failure.kind(),
-        FailureKind::Timeout
-            | FailureKind::Network
-            | FailureKind::Upstream
-            | FailureKind::Internal
-            | FailureKind::Cancelled
-    );
-    let was_dispatched = !failure.never_dispatched();
-    let facts = failure.facts_mut();
-    // What was found and called exists: what its server lacks, it lacks now.
-    if facts.kind == FailureKind::UnknownTool {
-        facts.kind = FailureKind::Unavailable;
-    }
-    // A call that was dispatched and not answered may have done its work.
-    facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !may_repeat;
-    // Words of the tool's own may tell of something else: they are shown instead.
-    let is_told = facts.provenance == Provenance::Tool && !facts.message.is_empty();
-    if facts.resource.is_none() && !is_told && is_about_something(facts.kind) {
-        facts.resource = only_text(arguments.value());
-    }
-    // A tool that refuses what its schema forbids rarely says all that is wrong: we can.
-    if facts.kind == FailureKind::InvalidArguments
-        && let Some((problems, correction)) = arguments.diagnosis()
-    {
-        facts.detail =
-            Detail::Arguments { problems: problems.clone(), correction: correction.clone() };
-        // Its own words are for the developer then.
-        facts.provenance = Provenance::Guard;
-    }
-    failure
-}
-
-fn is_about_something(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::NotFound | FailureKind::Permission | FailureKind::Conflict)
-}
-
-/// The only text among the arguments: what the call was about, in the model's own words. The
-/// operating system says that a file is missing, and not which.
-fn only_text(arguments: &Value) -> Option<String> {
-    let fields = arguments.as_object()?.iter();
-    let mut texts = fields.filter_map(|(name, value)| Some((name, value.as_str()?)));
-    let (name, only) = texts.next()?;
-    (texts.next().is_none() && only.len() <= 256 && !is_secret_name(name)).then(|| only.to_owned())
 }

@@ -39,6 +39,7 @@ pub use wait::retry_after;
 
 use std::time::Duration;
 
+use crate::failure::Words;
 use crate::{Failure, FailureKind, MayPass, Provenance, Raised};
 
 /// In how many causes a resource is looked for.
@@ -47,7 +48,7 @@ const CAUSES: usize = 4;
 /// Decides the kind of a failure of a tool's that nobody declared. What a tool declared stands.
 pub(crate) fn classify(failure: &mut Failure, reader: &Reader, tool: &str) {
     let facts = failure.facts();
-    let is_open = facts.is_unread || facts.provenance == Provenance::Unknown;
+    let is_open = facts.words != Words::Beside || facts.provenance == Provenance::Unknown;
     if facts.kind != FailureKind::Execution || !is_open {
         if is_open && facts.resource.is_none() {
             let named = named(failure, reader);

@@ -66,6 +66,17 @@ pub enum Provenance {
     Hidden,
 }
 
+/// What the words of a failure are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// The kind is known without them.
+    Beside,
+    /// The tool's, who told of the failure with them: the kind is read off them.
+    Telling,
+    /// What a program said that the call brought along, and the tool only passes on.
+    OfProgram,
+}
+
 /// Everything known of a failure before redaction. Only the redactor reads all of it.
 pub(crate) struct Facts {
     pub(crate) kind: FailureKind,
@@ -85,8 +96,8 @@ pub(crate) struct Facts {
     pub(crate) may_have_taken_effect: bool,
     /// How often the model made this call in this run and it failed in this way.
     pub(crate) times: u32,
-    /// The kind is still to be read off the words.
-    pub(crate) is_unread: bool,
+    /// Whether its words tell the kind.
+    pub(crate) words: Words,
     /// The JSON-RPC code it came with.
     pub(crate) json_rpc_code: Option<i64>,
     /// What a door passes on beside the words.
@@ -115,7 +126,7 @@ impl Failure {
             not_dispatched: false,
             may_have_taken_effect: false,
             times: 1,
-            is_unread: false,
+            words: Words::Beside,
             json_rpc_code: None,
             payload: None,
             key: None,
@@ -175,6 +186,16 @@ impl Failure {
     /// nor the type of an error prove that: they may tell of a later step.
     pub fn never_dispatched(&self) -> bool {
         self.0.not_dispatched
+    }
+
+    /// Whether the tool answered, and told of the failure in words.
+    pub(crate) fn is_told(&self) -> bool {
+        self.0.words != Words::Beside
+    }
+
+    /// Whether what the tool was told to run failed, and it only says so.
+    pub(crate) fn is_of_program(&self) -> bool {
+        self.0.words == Words::OfProgram
     }
 
     pub(crate) fn facts(&self) -> &Facts {

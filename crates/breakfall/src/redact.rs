@@ -214,7 +214,7 @@ impl Redactor {
                 bounded(&head, max - max / 3),
                 &tail[tail.ceil_char_boundary(tail.len().saturating_sub(max / 3))..],
             );
-            return format!("{head}…[of {} bytes]…{tail}", text.len());
+            return format!("{head}{}{tail}", note(text.len()));
         }
         let text = match self.redact_again(&text) {
             Cow::Borrowed(_) => text,
@@ -239,11 +239,26 @@ pub(crate) fn cut_middle(text: String, max: usize) -> String {
     if text.len() <= max {
         return text;
     }
-    let note = format!("…[{} bytes in all]…", text.len());
+    let note = note(size_told(&text).unwrap_or(text.len()));
     let kept = max.saturating_sub(note.len());
     let head = text.floor_char_boundary(kept - kept / 3);
     let tail = text.ceil_char_boundary(text.len() - kept / 3);
     format!("{}{note}{}", &text[..head], &text[tail..])
+}
+
+fn note(bytes: usize) -> String {
+    format!("{NOTE}{bytes}{IN_ALL}")
+}
+
+const NOTE: &str = "…[";
+const IN_ALL: &str = " bytes in all]…";
+
+/// How long a text was before it was cut for the first time.
+fn size_told(text: &str) -> Option<usize> {
+    let end = text.find(IN_ALL)?;
+    let start = text[..end].rfind(NOTE)? + NOTE.len();
+    let told: usize = text[start..end].parse().ok()?;
+    (told > text.len()).then_some(told)
 }
 
 impl std::fmt::Debug for Redactor {
@@ -262,6 +277,16 @@ mod tests {
         let cut = cut_middle(text, 60);
         assert!(cut.starts_with("aaaaaaaaaaaaaaaa") && cut.ends_with("üüüü"), "{cut}");
         assert!(cut.contains("…[300 bytes in all]…") && cut.len() <= 60, "{cut}");
+    }
+
+    /// What was cut twice told the size that it had between.
+    #[test]
+    fn what_is_cut_again_tells_the_size_that_it_had_at_first() {
+        let first = cut_middle("a".repeat(10_000), 1_000);
+        let second = cut_middle(first, 100);
+        assert!(second.contains("…[10000 bytes in all]…") && second.len() <= 100, "{second}");
+        let boastful = format!("…[3 bytes in all]…{}", "b".repeat(100));
+        assert!(cut_middle(boastful, 60).contains("…[122 bytes in all]…"));
     }
 
     #[test]

@@ -42,6 +42,10 @@ pub trait Voice: Send + Sync {
     }
 }
 
+/// How many times as much is told of what a program printed: the model asked for it, and mends what
+/// it reads there.
+const OF_PROGRAMS: usize = 4;
+
 /// What is said of a report, by ours where there is no other voice; one that panics is replaced by
 /// ours. The reply has no name and no address yet.
 pub(crate) fn speak(voice: Option<&dyn Voice>, max_bytes: usize, report: Report) -> Reply {
@@ -51,6 +55,8 @@ pub(crate) fn speak(voice: Option<&dyn Voice>, max_bytes: usize, report: Report)
             Some(words(voice, |voice| voice.failure(failure), || Plain.failure(failure)))
         }
     };
+    let is_of_program = report.failure().is_some_and(|failure| failure.is_of_program);
+    let max_bytes = if is_of_program { max_bytes.saturating_mul(OF_PROGRAMS) } else { max_bytes };
     let error = told.map(|text| cut_middle(text, max_bytes));
     let mut reply = Reply::of(report, error);
     if let Some(voice) = voice {

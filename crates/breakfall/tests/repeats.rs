@@ -430,3 +430,22 @@ async fn who_only_looks_or_hears_the_same_again_goes_in_circles() {
         assert_eq!(kinds[3..], [FailureKind::Execution, FailureKind::Repeated], "{between}");
     }
 }
+
+/// A query failed four times, the table was made, and the query was refused until the run stopped.
+#[tokio::test]
+async fn what_was_refused_is_run_again_when_something_was_changed() {
+    let mut script = Script::new("t");
+    for _ in 0..4 {
+        script = script.errs("no such table: users");
+    }
+    let (tool, runs) = script.answers("3 rows").counted();
+    let make = Script::new("make").answers("done").effect(Effect::Once).tool();
+    let guard = Guard::builder().tools([tool, make]).build().unwrap();
+    for _ in 0..4 {
+        guard.handle(call("{}")).await;
+    }
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Repeated));
+    guard.handle(Call::new("2", "make", "{}").in_run("run")).await;
+    assert_eq!(guard.handle(call("{}")).await.text, "3 rows");
+    assert_eq!(runs.load(Relaxed), 5);
+}

@@ -1,6 +1,8 @@
 //! The client says hello, in whatever era, and hears what there is.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -143,10 +145,17 @@ impl Session {
         self.upstreams.len() != 1 || !self.own.is_empty()
     }
 
+    /// How long a server is waited for that may still be starting.
+    pub(super) fn patience(&self) -> Duration {
+        GREETING.saturating_sub(self.began.elapsed()).max(LISTING)
+    }
+
     /// All tools of all servers.
     pub(super) async fn listed(&self, era: Era) -> Answer {
-        let waits = self.upstreams.iter().map(|upstream| upstream.connected(LISTING));
+        let patience = self.patience();
+        let waits = self.upstreams.iter().map(|upstream| upstream.connected(patience));
         futures_util::future::join_all(waits).await;
+        self.has_listed.store(true, Ordering::Relaxed);
         let own = self.own.iter().map(tools::described);
         let theirs = self
             .upstreams

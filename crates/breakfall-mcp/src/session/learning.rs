@@ -1,5 +1,6 @@
 //! Which tools there are: learned from servers, and asked for where a name is nobody's.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -24,7 +25,7 @@ impl Session {
             return None;
         }
         if let Some(upstream) = self.owner(tool) {
-            if let Err(lost) = upstream.connected(LISTING).await {
+            if let Err(lost) = upstream.connected(self.patience()).await {
                 return Some(lost);
             }
             self.learn(&upstream.key);
@@ -54,6 +55,7 @@ impl Session {
 
     /// A list of the only server's passes: what the client sees there it may call.
     pub(super) fn seen(&self, asked: Option<&RawValue>, answer: Answer) -> Answer {
+        self.has_listed.store(true, Ordering::Relaxed);
         if let (Answer::Result(page), [only]) = (&answer, self.upstreams.as_slice())
             && only.told_of_tools(asked, page)
         {
@@ -89,6 +91,6 @@ impl Session {
             });
             toolbox.replace(key, mended.collect::<Vec<_>>());
         }
-        !before.is_empty() && before != toolbox.callable()
+        self.has_listed.load(Ordering::Relaxed) && before != toolbox.callable()
     }
 }

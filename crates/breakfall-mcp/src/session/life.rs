@@ -1,6 +1,6 @@
 //! How a session begins and ends, with a client or without.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::{GREETING, Session};
 use crate::era::{self, Era};
@@ -164,6 +165,8 @@ impl Session {
             listening: Mutex::default(),
             run: run_of_a("session"),
             asked_for: Mutex::default(),
+            began: Instant::now(),
+            has_listed: AtomicBool::new(false),
             remarks: Mutex::default(),
             unknown_tool: servers.unknown_tool,
             guard,

@@ -14,6 +14,13 @@ LOCK = threading.Lock()
 ADDED = []
 SUBSCRIBED = []
 
+# Fetched before it starts, or not there the first time.
+if "fetched" in MODES:
+    time.sleep(7)
+if "stumbles" in MODES and not os.path.exists(COUNTS):
+    open(COUNTS, "w").close()
+    sys.exit(1)
+
 # Half an emoji, as languages that count in halves cut it off.
 HALF = "abc\ud83d"
 

@@ -13,6 +13,8 @@ pub(super) struct Failed<'a> {
     pub(super) attempts: u32,
     /// An attempt is still at work though its time is up.
     pub(super) straggles: bool,
+    /// It says that the time is up which the call itself gave it.
+    pub(super) is_own_time: bool,
     /// How much of the call's time is left.
     pub(super) left: &'a dyn Fn() -> Option<Duration>,
 }
@@ -36,6 +38,10 @@ pub(super) fn again(
     }
     // A second attempt beside the first would be twice the load on what is too slow already.
     if failed.straggles {
+        return None;
+    }
+    // Who asked for it has waited as long as was wanted.
+    if failed.is_own_time {
         return None;
     }
     let delay = next()?;

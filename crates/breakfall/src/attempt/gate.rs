@@ -2,10 +2,12 @@
 //! budget for repeats.
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use foldhash::fast::FixedState;
 use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -26,6 +28,8 @@ pub(crate) struct Gate {
     running: AtomicUsize,
     tally: Tally,
     inside: Mutex<Inside>,
+    /// Stands for the address that failed last, of those that calls bring along.
+    address: AtomicU64,
 }
 
 impl Default for Gate {
@@ -35,7 +39,17 @@ impl Default for Gate {
             running: AtomicUsize::new(0),
             tally: Tally::default(),
             inside: Mutex::default(),
+            address: AtomicU64::new(0),
         }
+    }
+}
+
+impl Gate {
+    /// An address that a call brought along failed: whether it is another than the last.
+    pub(super) fn is_another_address(&self, address: &str) -> bool {
+        let address = FixedState::default().hash_one(address) | 1;
+        let last = self.address.swap(address, Ordering::Relaxed);
+        last != 0 && last != address
     }
 }
 

@@ -7,12 +7,13 @@ use std::task::Poll;
 use tokio::time::{Instant, Sleep};
 
 use super::again::{Failed, again};
+use super::brought;
 use super::delays::Delays;
 use super::execute::{begin, context, in_time, on_a_task, stops};
 use super::panics::Caught;
 use super::{Checked, Passes, Trail, admit, clock, pass};
 use crate::tool::{Place, Watch};
-use crate::{Failure, Outcome};
+use crate::{Failure, FailureKind, Outcome};
 
 /// What came of polling a tool once.
 pub(crate) enum Polled<'a> {
@@ -139,6 +140,9 @@ impl Repeating {
             effect: slot.entry.spec.effect,
             attempts: trail.attempts - self.before,
             straggles: trail.straggles,
+            is_own_time: failure.kind() == FailureKind::Timeout
+                && failure.is_told()
+                && brought::has_time(checked.arguments.value()),
             left: &|| terms.left(trail, Instant::now()),
         };
         let delays = self.delays.get_or_insert_with(|| Delays::new(&slot.rules.policy.retry));

@@ -145,8 +145,14 @@ impl Repeats {
         rules: &RepeatRules,
         (since, now): (Instant, Instant),
     ) -> Option<Refusal> {
+        let changes = self.changes;
         let call = self.remembered(key, rules, now)?;
         let is_new = since >= call.last;
+        // It was told, and something was changed since it failed: it may go well now.
+        if call.refused > 0 && call.changes != changes && is_new {
+            call.refused = 0;
+            return None;
+        }
         if call.failed < rules.refuse_at.saturating_sub(1) || !is_new && call.refused == 0 {
             return None;
         }

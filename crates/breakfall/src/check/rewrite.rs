@@ -145,6 +145,10 @@ impl<'a> Rewriter<'a> {
             if options.contains(given) {
                 return given.clone();
             }
+            // Nobody confirms for a model, nor for who it asks.
+            if confirms(path) {
+                self.left = 0;
+            }
             if let Some(option) = nearest_option(options, &text(given)) {
                 self.found.is_exact = false;
                 return option.clone();
@@ -229,8 +233,18 @@ impl<'a> Rewriter<'a> {
             .and_then(Value::as_str)
             .and_then(|text| serde_json::from_str(text).ok())
             .filter(Value::is_array);
+        let words: Vec<Value>;
         let items: &[Value] = match unread.as_ref().or(given) {
             Some(Value::Array(items)) => items,
+            // A command in one text: word by word where it has nothing but words.
+            Some(Value::String(line)) if is_command(path) && line.contains(' ') => {
+                self.found.is_exact = false;
+                words = line.split_whitespace().map(Value::from).collect();
+                if line.contains(IN_SHELLS) {
+                    self.make_up_at(path);
+                }
+                &words
+            }
             // One where a list is wanted: most likely a list of one.
             Some(one) => {
                 self.found.is_exact = false;
@@ -320,6 +334,21 @@ impl<'a> Rewriter<'a> {
         path.truncate(before);
         result
     }
+}
+
+/// What means more than itself in a command.
+const IN_SHELLS: [char; 13] = ['"', '\'', '\\', '|', '&', ';', '$', '`', '<', '>', '*', '(', '\n'];
+
+/// Whether a list of words is wanted here, as programs are started with.
+fn is_command(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    ["command", "cmd", "args", "argv", "arguments"].contains(&name)
+}
+
+/// Whether what stands here says that something is wanted.
+fn confirms(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    ["confirm", "acknowledge", "approve", "agree", "consent"].iter().any(|it| name.contains(it))
 }
 
 fn inside(path: &str, name: &str) -> String {

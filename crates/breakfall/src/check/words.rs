@@ -11,7 +11,10 @@ use crate::written::{json, push_json};
 /// How much of a name or pattern of the schema's is shown.
 const SHOWN: usize = 60;
 
-/// How many options of a list are shown.
+/// So many bytes of a list are shown in any case.
+const OPTIONS_BYTES: usize = 400;
+
+/// How many options of a list are shown, however long they are.
 pub(super) const OPTIONS: usize = 10;
 
 /// How many bytes a number or a name mostly takes, and a list of them.
@@ -77,7 +80,11 @@ pub(super) fn one_of(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut listed = String::with_capacity(LIST);
     listed.push_str("one of ");
-    for (number, option) in options.iter().take(OPTIONS).enumerate() {
+    for (number, option) in options.iter().enumerate() {
+        if number >= OPTIONS && listed.len() > OPTIONS_BYTES {
+            let _ = write!(listed, ", {} more", options.len() - number);
+            break;
+        }
         listed.push_str(if number == 0 { "`" } else { ", `" });
         let before = listed.len();
         push_json(&mut listed, option);
@@ -86,9 +93,6 @@ pub(super) fn one_of(options: &Value) -> String {
             push_clipped(&mut listed, &whole);
         }
         listed.push('`');
-    }
-    if options.len() > OPTIONS {
-        let _ = write!(listed, ", {} more", options.len() - OPTIONS);
     }
     listed
 }

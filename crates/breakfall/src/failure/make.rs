@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::{Block, Detail, Failure, FailureKind, Problem, Provenance, Source, backtrace_if_asked};
+use super::{
+    Block, Detail, Failure, FailureKind, Problem, Provenance, Source, Words, backtrace_if_asked,
+};
 use crate::attempt::CallKey;
 use crate::classify;
 
@@ -128,7 +130,7 @@ impl Failure {
     /// The tool's own words for the model; what they mean is read off them.
     pub fn told(words: impl Into<String>) -> Self {
         let mut failure = Self::said(FailureKind::Execution, words);
-        failure.0.is_unread = true;
+        failure.0.words = Words::Telling;
         failure
     }
 

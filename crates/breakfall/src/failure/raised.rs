@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
-use super::{Failure, FailureKind, Provenance};
+use super::{Failure, FailureKind, Provenance, Words};
 use crate::classify;
 
 /// An exception of another language, as a door saw it.
@@ -116,7 +116,7 @@ impl Failure {
         raised.is_outermost = true;
         let provenance = if raised.is_told { Provenance::Tool } else { Provenance::Unknown };
         let mut failure = Self::new(FailureKind::Execution, provenance, raised.text.clone());
-        failure.0.is_unread = raised.is_told;
+        failure.0.words = if raised.is_told { Words::Telling } else { Words::Beside };
         failure.0.type_name = Some(raised.type_name.clone().into());
         failure.0.backtrace = raised.traceback.take();
         failure.0.wait = raised.chain().find_map(|raised| raised.wait);

@@ -166,7 +166,7 @@ impl Runs {
         if times >= rules.warn_at {
             failure.facts_mut().times = times;
         }
-        if counts && is_of_the_tool(kind) && run.repeats.tool_failed(&call.tool, rules) {
+        if counts && is_of_the_tool(&failure) && run.repeats.tool_failed(&call.tool, rules) {
             // A run may last for days: then it is tried again.
             let until = now.checked_add(rules.forget_after);
             run.paused.entry(call.tool.clone()).or_insert(until);
@@ -254,8 +254,9 @@ fn is_a_repeat(failure: &Failure) -> bool {
 }
 
 /// Whether it tells against the tool for the rest of the run.
-fn is_of_the_tool(kind: FailureKind) -> bool {
-    !matches!(kind, FailureKind::UnknownTool | FailureKind::Unavailable | FailureKind::RateLimited)
+fn is_of_the_tool(failure: &Failure) -> bool {
+    use FailureKind::{RateLimited, Unavailable, UnknownTool};
+    !failure.is_of_program() && !matches!(failure.kind(), UnknownTool | Unavailable | RateLimited)
 }
 
 #[cfg(test)]

@@ -19,6 +19,9 @@ const SHOWN: usize = 60;
 /// The most bytes of a tool's name that are echoed.
 const NAME: usize = 64;
 
+/// The most bytes that tell what was expected: a list of options, each of them needed.
+const EXPECTED: usize = 512;
+
 /// The most bytes of a type's name that are kept.
 const TYPE: usize = 128;
 
@@ -133,7 +136,7 @@ impl Redactor {
             *got = if is_secret { GONE.to_owned() } else { self.short(take(got)) };
         }
         *path = self.name(take(path), 256);
-        *expected = self.name_with_marks(take(expected), 256);
+        *expected = self.name_with_marks(take(expected), EXPECTED);
         if let Some(remark) = remark {
             *remark = self.name_with_marks(take(remark), 256);
         }

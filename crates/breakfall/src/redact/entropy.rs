@@ -97,6 +97,15 @@ const WORDS: &[&str] = &[
     "off",
     "strong",
     "weak",
+    // In code.
+    "await",
+    "async",
+    "new",
+    "function",
+    "lambda",
+    "yield",
+    "return",
+    "typeof",
 ];
 
 /// Whether a text of a secret's shape is none: a variable, a mask, one character.
@@ -106,12 +115,19 @@ pub(super) fn is_mask(text: &str) -> bool {
         .chars()
         .filter(|c| matches!(c, '*' | '#' | 'x' | 'X' | '.' | '\u{2022}' | '-' | '_'))
         .count();
-    matches!(first, '$' | '<' | '{' | '%')
+    matches!(first, '$' | '<' | '{')
+        || first == '%' && !begins_encoded(text)
         || first == '[' && !text.starts_with(super::MARK)
         || text.contains("****")
         || text.contains("xxxxxx")
         || text.chars().all(|c| c == first)
         || masked * 10 >= text.chars().count() * 7
+}
+
+/// Whether a text begins with a sign that is written as `%2B`, and is no variable such as `%ADDRESS%`.
+fn begins_encoded(text: &str) -> bool {
+    let digits = text.as_bytes().get(1..3);
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) && !text.ends_with('%')
 }
 
 /// What stands in what is no secret, wherever.
@@ -126,6 +142,7 @@ static STAND_INS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// Whether a text in a secret's place only stands in for one: also a word or an example.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let text = text.trim_matches(|c: char| matches!(c, '"' | '\'' | '`' | '(' | ')' | '.' | ','));
+    let text = text.trim_end_matches(']');
     let begins = |with: &str| {
         text.as_bytes().get(..with.len()).is_some_and(|b| b.eq_ignore_ascii_case(with.as_bytes()))
     };

@@ -170,6 +170,10 @@ const HARMLESS: &[&str] = &[
     "version",
     "checksum",
     "blindkey",
+    "pagetoken",
+    "nexttoken",
+    "continuationtoken",
+    "synctoken",
     "apijar",
 ];
 
@@ -243,6 +247,30 @@ pub(super) fn is_suspicious(name: &str, raw: &str) -> bool {
     // It begins a word; it also stands in the middle of many.
     found || api && ["api", "Api", "API"].iter().any(|api| raw.contains(api))
 }
+
+/// Whether a bare value is code that only refers to a secret: `config.get(`; and `var.api_key`, where
+/// it is assigned as code does it.
+pub(super) fn is_reference(value: &str, as_in_code: bool) -> bool {
+    // The rest of a call stands behind its first quote.
+    let path = value.strip_suffix('(').unwrap_or(value);
+    let is_word = |word: &str| {
+        word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+    };
+    let mut words = path.split('.');
+    let first = words.next().unwrap_or_default();
+    path.split('.').all(is_word)
+        && (path.len() < value.len()
+            || as_in_code
+                && first.len() < path.len()
+                && (HOLDERS.contains(&first) || path.split('.').any(is_secret_name)))
+}
+
+/// What holds secrets in code.
+const HOLDERS: &[&str] = &[
+    "args", "config", "ctx", "data", "each", "local", "module", "options", "opts", "params",
+    "props", "req", "request", "secrets", "self", "settings", "this", "var",
+];
 
 /// Whether a folded name holds what makes it harmless.
 pub(super) fn is_harmless(name: &str) -> bool {

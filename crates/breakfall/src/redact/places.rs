@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Span;
 use super::entropy::{entropy, is_placeholder};
 use super::keys::private_key;
-use super::names::{PASS, ends_in_pass, is_harmless, is_suspicious, label};
+use super::names::{PASS, ends_in_pass, is_harmless, is_reference, is_suspicious, label};
 
 /// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
@@ -142,7 +142,8 @@ impl Search<'_> {
             cookie(text, start, &mut self.found);
             return None;
         }
-        let opening = value.len() - value.trim_start_matches(['\\', 'b', 'r', 'f']).len();
+        let marks = ['\\', 'b', 'r', 'f', 'u', 'N', '@'];
+        let opening = value.len() - value.trim_start_matches(marks).len();
         let (start, value, quoted) = match value[opening..].chars().next() {
             Some(quote @ ('"' | '\'' | '`')) => {
                 let inside = start + opening + 1;
@@ -155,6 +156,9 @@ impl Search<'_> {
             Some(_) => (start, self.bare(start), false),
             None => return None,
         };
+        if !quoted && is_reference(value, spaced && *sign == "=") {
+            return None;
+        }
         let scheme = value.len() - skip_scheme(value).len();
         let (start, value) = (start + scheme, &value[scheme..]);
         let prose = spaced && !quoted && !quoted_name && *sign == ":";

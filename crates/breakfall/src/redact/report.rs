@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::{Terms, memory};
-use crate::failure::{Facts, Standing};
+use crate::failure::{Facts, Standing, Words};
 use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenance, Reference};
 
 /// The safe account of a call: what came of it, without secrets and of bounded size.
@@ -109,6 +109,8 @@ pub struct FailureReport {
     pub backtrace: Option<String>,
     /// How many characters of the words could not be seen and were removed.
     pub removed_characters: usize,
+    /// The words are what a program printed that the call brought along.
+    pub is_of_program: bool,
     /// What a door passes on beside the words.
     pub payload: Option<Box<RawValue>>,
 }
@@ -129,7 +131,7 @@ impl FailureReport {
             not_dispatched: _,
             may_have_taken_effect,
             times,
-            is_unread: _,
+            words,
             json_rpc_code: _,
             payload,
             key: _,
@@ -166,6 +168,7 @@ impl FailureReport {
             substitute: None,
             chain: Vec::new(),
             backtrace,
+            is_of_program: words == Words::OfProgram,
             removed_characters: 0,
             payload,
         }

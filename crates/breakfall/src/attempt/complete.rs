@@ -1,0 +1,110 @@
+//! A failure is completed with what only the guard knows: what the call brought along, what its
+//! arguments lack, what it was about.
+
+use serde_json::{Map, Value};
+
+use super::brought;
+use crate::failure::{Facts, Words};
+use crate::redact::is_secret_name;
+use crate::{Arguments, Correction, Detail, Failure, FailureKind, Problem, Provenance};
+
+/// Completes what is known of a failure with what only the guard knows.
+pub(super) fn complete(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Failure {
+    // What it was told to run failed, not the tool that ran it.
+    if failure.is_told() && brought::has_program(arguments.value()) {
+        let facts = failure.facts_mut();
+        facts.words = Words::OfProgram;
+        if matches!(facts.kind, FailureKind::Internal | FailureKind::Unavailable) {
+            facts.kind = FailureKind::Execution;
+        }
+    }
+    let outcome_unknown = matches!(
+        failure.kind(),
+        FailureKind::Timeout
+            | FailureKind::Network
+            | FailureKind::Upstream
+            | FailureKind::Internal
+            | FailureKind::Cancelled
+    );
+    let was_dispatched = !failure.never_dispatched();
+    let facts = failure.facts_mut();
+    // What was found and called exists: what its server lacks, it lacks now.
+    if facts.kind == FailureKind::UnknownTool {
+        facts.kind = FailureKind::Unavailable;
+    }
+    // A call that was dispatched and not answered may have done its work.
+    facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !may_repeat;
+    // Words of the tool's own may tell of something else: they are shown instead.
+    let is_told = facts.provenance == Provenance::Tool && !facts.message.is_empty();
+    if facts.resource.is_none() && !is_told && is_about_something(facts.kind) {
+        facts.resource = only_text(arguments.value());
+    }
+    if let Some((problems, correction)) = arguments.diagnosis() {
+        explain(facts, arguments.value(), problems, correction.as_ref());
+    }
+    failure
+}
+
+/// A tool that refuses what its schema forbids rarely says all that is wrong: we can. One that fails
+/// where it was not given what it needs failed for that.
+fn explain(
+    facts: &mut Facts,
+    arguments: &Value,
+    problems: &[Problem],
+    correction: Option<&Correction>,
+) {
+    let lacks = |problem: &Problem| problem.got.is_none() && problem.nearest.is_none();
+    let is_vague = match facts.kind {
+        FailureKind::InvalidArguments => false,
+        FailureKind::Internal | FailureKind::Execution
+            if facts.words == Words::Telling && problems.iter().any(lacks) =>
+        {
+            true
+        }
+        _ => return,
+    };
+    // Where its words speak of what the schema has nothing against, they are needed, too; and a
+    // call with that in it would be refused again.
+    let is_named = |name: &str| names(&facts.message, name);
+    let is_told = |name: &str| problems.iter().any(|problem| problem.path == name);
+    let mut given = arguments.as_object().into_iter().flat_map(Map::keys);
+    let other = given.find(|name| is_named(name) && !is_told(name));
+    let has_other = |correction: &&Correction| {
+        other.is_none_or(|name| correction.arguments.get(name).is_none())
+    };
+    let correction = correction.filter(has_other).cloned();
+    let is_covered = problems.iter().any(|problem| is_named(first_name(&problem.path)));
+    if !is_vague && other.is_none() && is_covered {
+        // Its own words are for the developer then.
+        facts.provenance = Provenance::Guard;
+    }
+    facts.kind = FailureKind::InvalidArguments;
+    facts.detail = Detail::Arguments { problems: problems.to_vec(), correction };
+}
+
+/// The argument in which a problem lies.
+fn first_name(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or_default()
+}
+
+/// Whether a text has this name in it, as a whole word.
+fn names(text: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
+        })
+}
+
+fn is_about_something(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::NotFound | FailureKind::Permission | FailureKind::Conflict)
+}
+
+/// The only text among the arguments: what the call was about, in the model's own words. The
+/// operating system says that a file is missing, and not which.
+fn only_text(arguments: &Value) -> Option<String> {
+    let fields = arguments.as_object()?.iter();
+    let mut texts = fields.filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let (name, only) = texts.next()?;
+    (texts.next().is_none() && only.len() <= 256 && !is_secret_name(name)).then(|| only.to_owned())
+}
