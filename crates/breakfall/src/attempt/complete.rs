@@ -66,7 +66,7 @@ fn explain(
     // Where its words speak of what the schema has nothing against, they are needed, too; and a
     // call with that in it would be refused again.
     let is_named = |name: &str| names(&facts.message, name);
-    let is_told = |name: &str| problems.iter().any(|problem| problem.path == name);
+    let is_told = |name: &str| problems.iter().any(|problem| first_name(&problem.path) == name);
     let mut given = arguments.as_object().into_iter().flat_map(Map::keys);
     let other = given.find(|name| is_named(name) && !is_told(name));
     let has_other = |correction: &&Correction| {
