@@ -37,6 +37,8 @@ fn an_id_a_time_or_a_code_is_no_name() {
         ("execution error: osascript is not allowed it. (-1743)", None),
         ("Error 200, reqId 4: No security definition has been found for the request", None),
         ("no such item (4)", None),
+        ("Access denied. Request ID: 9f8e7d6c5b", None),
+        ("[task-server] No tasks file found.", None),
         ("Statement failed, SQLSTATE = 42S02\nTable unknown", None),
     ]);
 }

@@ -42,6 +42,7 @@ const TAG: usize = 256;
 pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool {
     says_nothing(name)
         || name == "s" && text[..range.start].ends_with('(')
+        || is_tag(text, range)
         || is_number_in_brackets(text, range, name)
         || is_advised(text, range, name)
         || quoted(text, range).is_some_and(|(before, behind)| {
@@ -63,6 +64,9 @@ pub(super) fn is_nameless_field(field: &str, value: &str) -> bool {
 const OF_THE_REQUEST: &[&str] =
     &["requestid", "reqid", "traceid", "spanid", "correlationid", "transactionid", "timestamp"];
 
+/// What has an id that tells nobody what it is about: `request id: 7f3a`.
+const IDENTIFIED: &[&str] = &["request", "trace", "correlation", "span"];
+
 fn is_of_the_request(key: &str) -> bool {
     let shortest = 5;
     if key.len() < shortest || !key.ends_with(['d', 'D', 'p', 'P']) {
@@ -77,11 +81,17 @@ fn is_of_the_request(key: &str) -> bool {
 pub(super) fn tells_of_the_request(beside: &Beside, value: &str) -> bool {
     let is_time =
         |key: &str| matches!(key, "time" | "ts") && value.starts_with(|c: char| c.is_ascii_digit());
+    let is_request_id = || {
+        let is =
+            |word: Option<&str>, known: &str| word.is_some_and(|w| w.eq_ignore_ascii_case(known));
+        is(beside.before, "id") && IDENTIFIED.iter().any(|known| is(beside.ago, known))
+    };
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let is_code =
         || beside.before == Some("code") && value.bytes().all(|byte| byte.is_ascii_digit());
     beside.key.is_some_and(|key| is_time(key) || is_of_the_request(key))
         || beside.before.is_some_and(is_of_the_request)
+        || is_request_id()
         || is_code()
         || beside.after.is_some_and(is_number) && is_of_the_request(value)
 }
@@ -114,6 +124,11 @@ fn is_of_the_sentence(name: &str) -> bool {
                 || PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(name)))
     };
     is_negative || name == ".git" || is_short() || is_pair()
+}
+
+/// Who speaks, before all that is said: `[server] no tasks found`.
+fn is_tag(text: &str, range: &Range<usize>) -> bool {
+    range.start == 1 && text.starts_with('[') && text[range.end..].starts_with("] ")
 }
 
 /// A number in brackets at the end of a line is a code: `no such item (4)`.
