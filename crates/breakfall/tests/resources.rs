@@ -65,6 +65,10 @@ fn a_name_is_found_beside_a_side_path() {
             "./app: libc.so.6: version `GLIBC_2.38' not found (required by ./app)",
             Some("GLIBC_2.38"),
         ),
+        (
+            "Because app depends on frobber any (could not find package frobber at https://pub.dev)",
+            Some("frobber"),
+        ),
         ("Error: app not found (hint: run `fly apps list`)", Some("app")),
     ]);
 }

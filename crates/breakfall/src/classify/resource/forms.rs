@@ -178,7 +178,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
             MISSING,
             Pattern::new(
                 &["find ", "locate "],
-                r"(?mi)\b(?:find|locate) (?:\w+ or )?(?:entity|configuration|package|module|unit|library|program|font|model|template|file|command) ['\x22`]?([\w.\-/]+)['\x22`]?\.?$",
+                r"(?mi)\b(?:find|locate) (?:\w+ or )?(?:entity|configuration|package|module|unit|library|program|font|model|template|file|command) ['\x22`]?([\w.\-/]+)['\x22`]?(?:\.?$| (?:at|in|from) )",
             ),
         ),
         (MISSING, Pattern::new(&["ndefined "], r"(?i)\bundefined \w+: ['\x22`]?([\w.\-/]+)")),

@@ -68,8 +68,7 @@ const OF_THE_REQUEST: &[&str] =
 const IDENTIFIED: &[&str] = &["request", "trace", "correlation", "span"];
 
 fn is_of_the_request(key: &str) -> bool {
-    let shortest = 5;
-    if key.len() < shortest || !key.ends_with(['d', 'D', 'p', 'P']) {
+    if !(5..48).contains(&key.len()) || !key.ends_with(['d', 'D', 'p', 'P']) {
         return false;
     }
     let letters = key.chars().filter(char::is_ascii_alphanumeric);
@@ -114,16 +113,20 @@ const PAIRS: &[&str] = &[
     "yes/no",
 ];
 
+const LONGEST_PAIR: usize = 17;
+
 fn is_of_the_sentence(name: &str) -> bool {
-    let is_negative =
-        name.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_short = || ["n't", "n’t", "(s)"].iter().any(|end| name.ends_with(end));
-    let is_pair = || {
-        name.contains('/')
-            && (name.starts_with("HTTP/")
-                || PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(name)))
+    let is_negative = || {
+        name.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    is_negative || name == ".git" || is_short() || is_pair()
+    let is_pair =
+        || name.starts_with("HTTP/") || PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(name));
+    match name.as_bytes().last() {
+        Some(b't') if name == ".git" || name.ends_with("n't") || name.ends_with("n’t") => true,
+        Some(b')') => name.ends_with("(s)"),
+        Some(b'0'..=b'9') if is_negative() => true,
+        _ => name.len() <= LONGEST_PAIR && name.contains('/') && is_pair(),
+    }
 }
 
 /// Who speaks, before all that is said: `[server] no tasks found`.
