@@ -9,6 +9,7 @@ mod codes;
 mod decide;
 mod explain;
 mod keys;
+mod logged;
 mod memory;
 mod names;
 mod passing;

@@ -52,6 +52,9 @@ fn hostile_text() -> impl Strategy<Value = String> {
             "：",
             "exit code 137",
             "retry after 3",
+            "time=\"1\" level=error msg=\"",
+            "│ Warning: ",
+            "f[x](y)",
             "=",
             ":",
         ])
@@ -113,6 +116,8 @@ fn hostile_inputs_are_read_in_bounds() {
         "not found ".repeat(100_000),
         "\u{1b}[".repeat(500_000),
         "half an escape \u{1b}[3".to_owned(),
+        "time=\"\\ msg=\"\\".repeat(50_000),
+        "│ Warning: \n".repeat(50_000),
     ] {
         let started = std::time::Instant::now();
         let explanation = explain(&reader, &Evidence { text: &text, ..Evidence::default() });

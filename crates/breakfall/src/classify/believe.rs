@@ -1,6 +1,7 @@
 //! Which of two pieces of evidence is believed where they tell of different kinds.
 
 use super::decide::{Verdict, is_unauthorized, is_vague};
+use super::names;
 use crate::FailureKind;
 
 /// Words that are believed against the name of a type.
@@ -28,9 +29,13 @@ pub(super) fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Opti
                     .as_deref()
                     .is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED")
         }
+        K::Authentication => outspeaks(Some(phrase), sure),
         K::InvalidArguments => {
             // What has one name for every bad argument may say that it is missing or there.
-            let argument = sure.words.as_deref().is_some_and(|name| name.contains("Argument"));
+            let argument = sure
+                .words
+                .as_deref()
+                .is_some_and(|name| name.contains("Argument") || name.contains("InvalidRequest"));
             matches!(phrase.kind, K::QuotaExceeded | K::System)
                 || argument
                     && matches!(
@@ -42,6 +47,30 @@ pub(super) fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Opti
         _ => false,
     };
     believed.then(|| phrase.clone())
+}
+
+/// Whether words tell what is not permitted, where a name says no more than `Unauthorized`: who did
+/// not log in and who may not do a thing are both called so.
+pub(super) fn outspeaks(phrase: Option<&Verdict>, name: &Verdict) -> bool {
+    is_unauthorized(name)
+        && phrase.is_some_and(|phrase| {
+            phrase.kind == FailureKind::Permission && !is_unauthorized(phrase)
+        })
+}
+
+/// How the models of answers are called.
+const ANSWERS: &[&str] = &["output", "result", "response", "reply"];
+
+/// A model that is called after an answer does not fit what the tool itself made.
+pub(super) fn of_an_answer(phrase: Verdict, said: &str) -> Verdict {
+    let behind = phrase.place.as_ref().filter(|_| phrase.rule == "text.schema");
+    let behind = behind.and_then(|place| said.get(place.end..)).unwrap_or_default();
+    let model = behind.split_whitespace().next().unwrap_or_default();
+    let model = model.to_ascii_lowercase();
+    if ANSWERS.iter().any(|answer| model.ends_with(answer)) {
+        return Verdict { kind: FailureKind::InvalidOutput, ..phrase };
+    }
+    phrase
 }
 
 /// A code that services use for every fault of the caller's, or what exactly is at fault.
@@ -71,4 +100,19 @@ pub(super) fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Opt
         }
         (phrase, otherwise) => phrase.or(otherwise),
     }
+}
+
+/// A database divides by what it was given, a program by what it worked out: that one tells its type
+/// or where it was.
+pub(super) fn by_zero(phrase: Verdict, said: &str) -> Verdict {
+    let is_so = phrase.rule == "text.sql"
+        && phrase.words.as_deref().is_some_and(|words| words.ends_with(" zero"));
+    let marks = |c: char| !c.is_ascii_alphanumeric();
+    let is_typed = |word: &str| word.len() > "ERROR".len() && names::is_type_name(word);
+    let of_a_program =
+        || said.split(marks).any(is_typed) || said.contains("\nin ") || said.contains("\n\tat ");
+    if is_so && of_a_program() {
+        return Verdict { kind: FailureKind::Internal, ..phrase };
+    }
+    phrase
 }

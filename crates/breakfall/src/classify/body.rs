@@ -160,6 +160,8 @@ impl Body {
             (
                 "message"
                 | "msg"
+                | "defaultmessage"
+                | "longmessage"
                 | "detail"
                 | "description"
                 | "errordescription"
@@ -173,7 +175,10 @@ impl Body {
                 | "information"
                 | "userpresentablemessage",
                 Value::String(text),
-            ) => self.messages.push(text.clone()),
+            ) => {
+                self.codes.extend(leading_code(text));
+                self.messages.push(text.clone());
+            }
             ("hint" | "note", Value::String(text)) => self.hints.push(text.clone()),
             // It holds what was asked for, or why there is none.
             ("result" | "data" | "errordetail", Value::String(text)) if text.contains(' ') => {
@@ -183,6 +188,15 @@ impl Body {
             _ => {}
         }
     }
+}
+
+/// A code in capitals that a message is, or begins with: `EMAIL_EXISTS`, `QUOTA_REACHED : …`.
+fn leading_code(message: &str) -> Option<String> {
+    let end = message.find(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+    let code = &message[..end.unwrap_or(message.len())];
+    let rest = message[code.len()..].trim_start();
+    let is_code = code.len() > 6 && code[1..].trim_end_matches('_').contains('_');
+    (is_code && (rest.is_empty() || rest.starts_with(':'))).then(|| code.to_owned())
 }
 
 /// A name in lower case without separators.

@@ -30,7 +30,7 @@ pub(super) fn overrides(status: u16, kind: FailureKind) -> bool {
         403 => matches!(kind, K::RateLimited | K::QuotaExceeded | K::Authentication),
         409 | 412 => matches!(kind, K::QuotaExceeded | K::RateLimited),
         422 => matches!(kind, K::Conflict | K::NotFound | K::QuotaExceeded | K::RateLimited),
-        503 => matches!(kind, K::RateLimited),
+        503 => matches!(kind, K::RateLimited | K::Timeout),
         402 | 404..=408 | 410 | 411 | 413..=417 | 500..=599 => false,
         _ => true,
     }
@@ -40,7 +40,6 @@ pub(super) fn overrides(status: u16, kind: FailureKind) -> bool {
 pub(super) fn code_overrides(status: u16, kind: FailureKind) -> bool {
     overrides(status, kind)
         || status == 409 && matches!(kind, K::NotFound | K::Permission | K::Authentication)
-        || status == 503 && kind == K::Timeout
         || status == 405 && matches!(kind, K::Conflict | K::Precondition)
 }
 
@@ -66,7 +65,7 @@ pub(super) fn windows(number: i32) -> Option<FailureKind> {
         2 | 3 | 15 | 126 | 127 | 1060 | 1168 | 2221 => K::NotFound,
         5 | 19 | 740 | 1314 | 10013 => K::Permission,
         4 | 8 | 14 | 39 | 112 | 1450 | 1455 => K::System,
-        32 | 33 | 80 | 145 | 170 | 183 | 1056 | 10048 => K::Conflict,
+        32 | 33 | 80 | 145 | 170 | 183 | 1056 | 1219 | 10048 => K::Conflict,
         87 | 123 | 161 | 193 | 206 | 267 => K::InvalidArguments,
         121 | 258 | 1053 | 1460 | 10060 => K::Timeout,
         1326 | 1327 | 1330 | 1331 | 1907 | 1909 => K::Authentication,
@@ -105,6 +104,20 @@ pub(super) fn apple(domain: &str, number: i32) -> Option<FailureKind> {
         }
         ("NSCocoaErrorDomain", 516) => K::Conflict,
         ("NSCocoaErrorDomain", 640) => K::System,
+        _ => return None,
+    })
+}
+
+/// The kind of an error of macOS's scripts.
+pub(super) fn apple_script(number: i32) -> Option<FailureKind> {
+    Some(match number {
+        -1728 | -1719 | -43 => K::NotFound,
+        -1743 | -1744 | -10004 | -25211 | -54 => K::Permission,
+        -1712 => K::Timeout,
+        -128 => K::Cancelled,
+        -600 | -609 => K::Unavailable,
+        -48 | -47 => K::Conflict,
+        -1700 | -1703 | -2740 | -2741 => K::InvalidArguments,
         _ => return None,
     })
 }

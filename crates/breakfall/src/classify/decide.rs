@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::bare::bare;
-use super::believe::{specific, stronger, weaker};
+use super::believe::{by_zero, of_an_answer, outspeaks, specific, stronger, weaker};
 use super::body::Body;
 use super::names::{self, Told};
 use super::pattern::Marked;
@@ -56,13 +56,27 @@ impl Material<'_> {
     /// What the text says, by the table of phrases.
     fn phrase(&self) -> Option<Verdict> {
         let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
-        let hit = first(self.quotes).or_else(|| first(&Quotes::default()))?;
-        Some(Verdict {
-            kind: hit.kind,
-            rule: Cow::Owned(format!("text.{}", hit.rule)),
-            words: self.said.get(hit.words.clone()).map(ToOwned::to_owned),
-            place: Some(hit.words),
-        })
+        let hit = match first(self.quotes) {
+            // That there is no connection is said of a password, too, and then why in quotes.
+            Some(hit) if hit.rule == "connection" => {
+                let quoted = first(&Quotes::default());
+                quoted.filter(|quoted| quoted.kind == FailureKind::Authentication).unwrap_or(hit)
+            }
+            Some(hit) => hit,
+            None => first(&Quotes::default())?,
+        };
+        let told = |kind: FailureKind, rule: &str, place: Range<usize>| Verdict {
+            kind,
+            rule: Cow::Owned(format!("text.{rule}")),
+            words: self.said.get(place.clone()).map(ToOwned::to_owned),
+            place: Some(place),
+        };
+        let phrase = told(hit.kind, hit.rule, hit.words);
+        let denied = || BUILT_IN.places(FailureKind::Permission, self.spoken).into_iter().next();
+        let denied = if is_unauthorized(&phrase) { denied() } else { None };
+        let phrase =
+            denied.map_or(phrase, |denied| told(FailureKind::Permission, "denied", denied));
+        Some(by_zero(of_an_answer(phrase, self.said), self.said))
     }
 }
 
@@ -105,6 +119,9 @@ pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
         return verdict;
     }
     let told = body.and_then(|body| by_code(&body.codes));
+    // Whose phrase says more is read by it.
+    let told =
+        told.filter(|told| !is_unauthorized(told) || !outspeaks(material.phrase().as_ref(), told));
     let coded = match told {
         Some(told) if is_vague(told.words.as_deref().unwrap_or_default()) => {
             Codes { vague: Some(told), clear: None }
@@ -280,7 +297,7 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
         "text.value" | "text.bug" | "text.exit" | "text.syntax" | "text.server-error"
     );
     // Who did not log in gets another status.
-    let unauthorized = status == 403 && is_unauthorized(phrase);
+    let unauthorized = status == 403 && (is_unauthorized(phrase) || speaks_of_a_token(phrase));
     // A client that finds no host has made up the status.
     let nowhere = status == 500 && phrase.rule == "text.dns";
     // Who is known, and may not do this one thing.
@@ -291,6 +308,11 @@ fn believed(status: u16, phrase: &Verdict) -> bool {
             words.ends_with(" authorized to") || words.contains("scope") || words.contains("isn't")
         });
     !vague && !unauthorized && (nowhere || known || codes::overrides(status, phrase.kind))
+}
+
+/// A token is also spoken of where it lacks a right.
+fn speaks_of_a_token(phrase: &Verdict) -> bool {
+    phrase.words.as_deref().is_some_and(|words| words.eq_ignore_ascii_case("your token"))
 }
 
 /// Codes that leave no doubt.

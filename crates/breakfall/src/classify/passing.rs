@@ -11,6 +11,17 @@ fn begins_there(text: &str, at: usize) -> bool {
         && !["in user", "lockout", "locker"].iter().any(|longer| rest.starts_with(longer))
 }
 
+/// Whether a code tells in every language that something is held for a while: `Aborted` of gRPC,
+/// and files that another process of Windows has open.
+fn comes_free(verdict: &Verdict) -> bool {
+    let words = verdict.words.as_deref().unwrap_or_default();
+    match &*verdict.rule {
+        "grpc" => words.eq_ignore_ascii_case("aborted"),
+        "errno" => matches!(words, "32" | "33"),
+        _ => false,
+    }
+}
+
 /// Could the same call succeed if it were simply repeated?
 pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
     use FailureKind as K;
@@ -19,6 +30,7 @@ pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
         words.iter().any(|words| lower.match_indices(words).any(|(at, _)| begins_there(&lower, at)))
     };
     match verdict.kind {
+        K::Conflict if comes_free(verdict) => MayPass::Yes,
         K::Conflict
             if says(&[
                 "lock",
@@ -27,6 +39,7 @@ pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
                 "deadlock",
                 "in use",
                 "in-progress",
+                "in progress",
                 "serialize",
                 "another process",
                 "temporarily",
@@ -34,6 +47,7 @@ pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
         {
             MayPass::Yes
         }
+        K::Network if says(&["temporary failure"]) => MayPass::Yes,
         K::Network
             if says(&[
                 "certificate",

@@ -154,7 +154,7 @@ impl Phrases {
                         follows(clause, then).map(|end| at.end + end)
                     }
                 };
-                if let Some(end) = end {
+                if let Some(end) = end.filter(|end| !is_ordinal(text, *end)) {
                     spoken.push((at.end, nth, phrase.rule, at.start..end));
                 }
             }
@@ -213,6 +213,19 @@ fn is_condition(text: &str, end: usize) -> bool {
         && clause
             .split(' ')
             .any(|word| matches!(word, "if" | "that" | "whether" | "sure" | "ensure"))
+}
+
+/// What goes on behind `first` where that is an order in time, and no number.
+const IN_TIME: &[&str] = &["and", "before", "by", "if", "or", "then", "to", "using", "via", "with"];
+
+/// Whether a phrase ends in the first of several, not in what comes first: `run the first step`.
+fn is_ordinal(text: &str, end: usize) -> bool {
+    if !text.as_bytes()[..end].ends_with(b" first") {
+        return false;
+    }
+    let next = text[end..].strip_prefix(' ').unwrap_or_default();
+    let next = next.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    !next.is_empty() && !IN_TIME.contains(&next)
 }
 
 /// Whether a phrase is neither a part of a word nor of a path.
@@ -290,6 +303,9 @@ mod tests {
                     (!crosses).then_some(hit.end() + at + then.len())?
                 }
             };
+            if is_ordinal(text, end) {
+                return None;
+            }
             Some((phrase.rule, hit.start()..end))
         });
         hits.take(SPOKEN).collect()

@@ -28,6 +28,10 @@ impl Quotes {
                 continue;
             }
             if let Some(end) = closing(text, inside, mark) {
+                // A whole text in quotes is no name, and may have some in other quotes.
+                if is_all(text, open, end) && text[inside..end].contains(['\'', '"', '`']) {
+                    continue;
+                }
                 // A name in brackets, not a list or a remark.
                 // Only a name that stands behind a word of the sentence, not a tag or a code.
                 let word = text[..open]
@@ -61,6 +65,11 @@ impl Quotes {
                 && quote.len() * 5 < text.trim().len() * 4
         })
     }
+}
+
+/// Whether quotes stand around all of a text.
+fn is_all(text: &str, open: usize, end: usize) -> bool {
+    open == 0 && text[end..].trim_end().len() == 1 && text.starts_with(['"', '\''])
 }
 
 /// The next mark that may open a quotation.

@@ -161,7 +161,20 @@ impl Reader {
     }
 }
 
+/// Rules that decide by a code which names nothing, in whatever form it stands.
+const CODES: &[&str] = &["sqlstate", "mysql", "oracle", "sql-server", "apple-script", "errno"];
+
 impl<'a> Material<'a> {
+    /// The code that decided, where it stands in what is said.
+    fn code(&self, verdict: &Verdict) -> Option<&'a str> {
+        let words = verdict.words.as_deref()?;
+        if !CODES.contains(&&*verdict.rule) || words.len() < 3 {
+            return None;
+        }
+        let at = self.said.find(words)?;
+        self.said.get(at..at + words.len())
+    }
+
     /// What is needed to find the resource.
     fn about(&self, verdict: &Verdict, text: &'a str) -> Option<resource::About<'a>> {
         let mut about = resource::About::new(verdict.kind, self.said, self.quotes, self.spoken)?;
@@ -169,6 +182,7 @@ impl<'a> Material<'a> {
         about.body = self.body;
         about.marked = (self.said.len() == self.marked.text.len()).then_some(self.marked);
         about.status = self.status;
+        about.code = self.code(verdict);
         let decisive = self.segment.text;
         if let Some(before) = self.body.and_then(|body| decisive.get(..body.start)) {
             about = about.with_around(before);

@@ -35,6 +35,8 @@ pub(super) struct About<'t> {
     pub(super) quotes: &'t Quotes,
     pub(super) body: Option<&'t Body>,
     pub(super) status: Option<u16>,
+    /// The code that decided on the kind, as it is said.
+    pub(super) code: Option<&'t str>,
     /// Where it speaks of the kind.
     places: Vec<Range<usize>>,
     /// What stands around the decisive part.
@@ -51,7 +53,8 @@ impl<'t> About<'t> {
     ) -> Option<Self> {
         is_about(kind).then(|| {
             let (places, around) = (speaks(kind, said, spoken), Vec::new());
-            Self { kind, said, marked: None, quotes, body: None, status: None, places, around }
+            let (marked, body, status, code) = (None, None, None, None);
+            Self { kind, said, marked, quotes, body, status, code, places, around }
         })
     }
 
@@ -91,10 +94,29 @@ fn speaks(kind: FailureKind, text: &str, spoken: &Spoken) -> Vec<Range<usize>> {
     // An argument may name what is missing, or a directory where a file belongs.
     let mut places = BUILT_IN.places(FailureKind::NotFound, spoken);
     let own = BUILT_IN.places(kind, spoken).into_iter();
-    places
-        .extend(own.filter(|place| text[place.clone()].to_ascii_lowercase().contains("directory")));
+    places.extend(own.filter(|place| {
+        let words = text[place.clone()].to_ascii_lowercase();
+        words.contains("directory") || DIRECTORIES.iter().any(|foreign| words.contains(foreign))
+    }));
     joined(places)
 }
+
+/// How what a directory is called ends, in languages other than English.
+const DIRECTORIES: &[&str] = &[
+    "erzeichnis",
+    "ossier",
+    "irectorio",
+    "iretório",
+    "аталог",
+    "atalog",
+    "dresář",
+    "önyvtár",
+    "izin",
+    "ディレクトリ",
+    "目录",
+    "目錄",
+    "디렉",
+];
 
 /// Whether a failure of this kind may be about a resource.
 fn is_about(kind: FailureKind) -> bool {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::names;
 use super::pattern::{Literal, Marked};
+use super::{logged, names};
 use crate::stretch;
 
 /// How much of a text is looked at, half of it from each end: for tracebacks, causes and bodies.
@@ -38,10 +38,10 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
     };
     let escapes = memchr::memchr(0x1b, text.as_bytes()).is_some();
     let text = if escapes { Cow::Owned(without_escapes(&text)) } else { text };
-    match without_asides(&text) {
+    logged::messages(match without_asides(&text) {
         Some(rest) => Cow::Owned(rest),
         None => text,
-    }
+    })
 }
 
 /// What is read word by word: all of a text, or its head and its tail.
@@ -66,17 +66,29 @@ pub(super) fn both_ends(text: &str) -> Cow<'_, str> {
 fn without_asides(text: &str) -> Option<String> {
     // One line is no other than itself.
     memchr::memchr(b'\n', text.as_bytes())?;
-    let (mut aside, mut error) = (false, false);
+    let (mut aside, mut error, mut boxed) = (false, false, false);
     for line in lines(text).take(LINES) {
         let level = Level::of(line);
         aside |= level == Level::Aside;
-        error |= level == Level::Error;
+        boxed |= level == Level::Aside && line.starts_with(BOX);
+        // What stands behind a warning in a box is what came of it.
+        error |= level == Level::Error || boxed && !line.starts_with(FRAME) && !line.is_empty();
     }
     (aside && error).then(|| {
-        let kept = lines(text).filter(|line| Level::of(line) != Level::Aside);
+        let mut within = false;
+        let kept = lines(text).filter(|line| {
+            let level = Level::of(line);
+            within =
+                line.starts_with(BOX) && (level == Level::Aside || level == Level::Plain && within);
+            !within && level != Level::Aside
+        });
         kept.collect::<Vec<_>>().join("\n")
     })
 }
+
+/// How programs frame what they say: the left side of a box, and its corners.
+const BOX: char = '│';
+const FRAME: [char; 3] = [BOX, '╷', '╵'];
 
 /// How a line calls itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,6 +124,8 @@ impl Level {
                 {
                     return Self::Aside;
                 }
+                b'l' if is_logged_at(bare, &["error", "fatal", "panic"]) => return Self::Error,
+                b'l' if is_logged_at(bare, &["warning", "info", "debug"]) => return Self::Aside,
                 _ => {}
             }
             let opens = bare.len() < 3
@@ -123,6 +137,12 @@ impl Level {
         }
         Self::Plain
     }
+}
+
+/// `level=error`, as logs of keys and values have it.
+fn is_logged_at(word: &[u8], levels: &[&str]) -> bool {
+    let level = word.strip_prefix(b"level=");
+    level.is_some_and(|level| levels.iter().any(|known| known.as_bytes() == level))
 }
 
 /// Without the sequences that move a cursor or colour a terminal.

@@ -35,9 +35,25 @@ static ERRNO: Pattern = Pattern::new(
     r"(?:\[Errno (\d+)\]|\(?os error (\d+)\)?|\berrno[=: ]+-?(\d+)\b|\bError (\d{1,3}) connecting|\b[Ee]rror is (\d{1,3})\b)",
 );
 static WINDOWS: Pattern = Pattern::new(
-    &["WinError", "ystem error "],
-    r"(?:\[WinError (\d+)\]|\b[Ss]ystem error (\d+) has occurred)",
+    &[
+        "WinError",
+        "ystem error ",
+        "ystemfehler ",
+        "rreur syst",
+        "de sistema ",
+        "di sistema ",
+        "ysteemfout ",
+        "błąd systemu ",
+        "истемная ошибка ",
+        "システム エラー ",
+        "系统错误 ",
+        "系統錯誤 ",
+        "시스템 오류 ",
+    ],
+    r"(?:\[WinError (\d+)\]|\b[Ss]ystem error (\d+) has occurred|(?:[Ss]ystemfehler|[Ee]rreur système|[Ee]rror de sistema|[Ee]rrore di sistema|[Ee]rro de sistema|[Ss]ysteemfout|błąd systemu|истемная ошибка|システム エラー|系统错误|系統錯誤|시스템 오류) (\d+)\b)",
 );
+static APPLE_SCRIPT: Pattern =
+    Pattern::new(&["execution error: "], r"execution error: [^\n]*\((-\d{2,5})\)");
 static HRESULT: Pattern = Pattern::new(&["0x8007"], r"\b0x8007([0-9A-Fa-f]{4})\b");
 static APPLE: Pattern = Pattern::new(
     &["Domain Code=", "Domain error "],
@@ -63,10 +79,10 @@ static ERRNO_NAME: Pattern = Pattern::new(
 );
 static SQLSTATE: Pattern = Pattern::new(
     &["ERROR", "FATAL", "SQL", "Sql", ":  ", ": 0", ": 2", ": 3", ": 4", ": 5"],
-    r"(?:ERROR:?\s+|FATAL:\s+|SQLSTATE[\[: (=]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+|(?m:^)[^\s:]{3,24}:\s{1,2})([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\],.; ]|(?m:$))",
+    r"(?:ERROR:?\s+|FATAL:\s+|SQLSTATE[\[: (=]+|ERROR \d{4} \(|SQL state: |SqlState[:= ]+)([0-9][0-9A-Z]{4}|XX[0-9]{3})(?:[:)\],.; ]|(?m:$))|(?m:^)[^\s:]{3,24}:\s{1,2}([0-9][0-9A-Z]{4}|XX[0-9]{3}):",
 );
 static MYSQL: Pattern =
-    Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), ["']|ERROR (\d{4})\b)"#);
+    Pattern::new(&["ERROR ", "(1", "(2", "(3"], r#"(?:\((\d{4}), \\?["']|ERROR (\d{4})\b)"#);
 static EXIT: Pattern = Pattern::new(
     &["xit"],
     r"(?i)\bexit(?:ed)?(?: with)?(?: code| status)?(?: is|:|=)? ?(1[23]\d)\b",
@@ -83,6 +99,7 @@ pub(super) static PATTERNS: &[&Pattern] = &[
     &WINDOWS,
     &HRESULT,
     &APPLE,
+    &APPLE_SCRIPT,
     &MAIL,
     &LDAP,
     &ORACLE,
@@ -167,6 +184,7 @@ fn of_vendors(marked: &Marked) -> Option<Verdict> {
     first(&ORACLE, "oracle", codes::oracle)
         .or_else(|| first(&SQL_SERVER, "sql-server", codes::sql_server))
         .or_else(|| first(&LDAP, "ldap", codes::ldap))
+        .or_else(|| first(&APPLE_SCRIPT, "apple-script", codes::apple_script))
         .or_else(|| {
             let low = HRESULT.text(marked)?;
             let kind = codes::windows(i32::from_str_radix(low, 16).ok()?)?;
@@ -206,7 +224,7 @@ fn curl(code: u32) -> Option<FailureKind> {
 
 static STATUS: Pattern = Pattern::new(
     &["40", "41", "42", "43", "44", "45", "49", "50", "51", "52"],
-    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error:? )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |^\w+(?:Exception|Error): (\d{3}) |\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|Unexpected Response: (\d{3})\b|status code from registry (\d{3})|indicate success: (\d{3})\b|\bresponse(?: status)?:? (\d{3})\b|\b(\d{3}):? (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Precondition Failed|Payload Too Large|Unprocessable|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out)\b)"#,
+    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error:? )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |^[\w.]+(?:Exception|Error): (\d{3}) |\b(\d{3}) https?://|\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|Unexpected Response: (\d{3})\b|status code from registry (\d{3})|indicate success: (\d{3})\b|\bresponse(?: status)?:? (\d{3})\b|\b(\d{3}):? (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Precondition Failed|Payload Too Large|Unprocessable|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out)\b)"#,
 );
 
 /// The HTTP status that a text tells as such: never a bare number.

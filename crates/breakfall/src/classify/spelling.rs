@@ -212,12 +212,28 @@ fn plain_words(bytes: &[u8], part: u32, words: &mut Vec<Word>) {
     }
 }
 
+/// From here on, a sign is a word or a syllable.
+const SIGNS: char = '\u{2e80}';
+
+/// Whether a piece is a letter or two of a word that others stand beside, as in `érvénytelen`: they
+/// tell of a language, and of no error.
+fn is_fragment(token: &str, from: usize, end: usize) -> bool {
+    let piece = &token[from..end];
+    let is_long = piece.len() > 4 || piece.chars().nth(2).is_some();
+    if is_long || piece.starts_with(|c: char| c >= SIGNS) {
+        return false;
+    }
+    let is_other =
+        |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && c.is_ascii() != piece.is_ascii());
+    is_other(token[..from].chars().next_back()) || is_other(token[end..].chars().next())
+}
+
 /// `connectTimeoutMS` as `connect`, `timeout`, `ms`.
 fn split(token: &str, start: usize, part: u32, words: &mut Vec<Word>) {
     let mut open: Option<(usize, u64)> = None;
     let mut before = ' ';
     let mut close = |open: &mut Option<(usize, u64)>, end: usize| {
-        if let Some((from, key)) = open.take() {
+        if let Some((from, key)) = open.take().filter(|(from, _)| !is_fragment(token, *from, end)) {
             let at = |at: usize| u32::try_from(start + at).unwrap_or(u32::MAX);
             words.push(Word { key, part, start: at(from), end: at(end) });
         }

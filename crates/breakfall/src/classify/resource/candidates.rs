@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::letters::{
     BEYOND, DIGIT, DOT, LETTERS, LOWER, MARK_OR_EQUALS, SLASH, UNDERSCORE, UPPER, sorts,
 };
-use super::nameless::{is_nameless, is_nameless_field};
+use super::nameless::{is_nameless, is_nameless_field, tells_of_the_request};
 use super::names::{Shape, tidy, tidy_of};
 use super::parts::each_part;
 use super::scene::{Scene, Spot};
 use super::signs::{REACH, Sign, Signs, on_line, relate, shape};
-use super::vocabulary::is_plain_word;
+use super::vocabulary::{is_plain_word, known};
 use super::{About, forms, speaks};
 use crate::classify::names;
 use crate::classify::pattern::Marked;
@@ -202,8 +202,7 @@ impl<'t> Scene<'t> {
             }
             let beside = self.places.get(place).is_some_and(|p| p.range.start < word.end + NEAR);
             let lower = word.sorts == LOWER;
-            if lower && (!beside && self.is_in_sentence(&range) || is_plain_word(&self.text[range]))
-            {
+            if lower && (!beside && self.is_in_sentence(&range) || self.is_said(&range)) {
                 continue;
             }
             while quotes.0.get(next).is_some_and(|quote| quote.end + 1 < word.end) {
@@ -250,6 +249,9 @@ impl<'t> Scene<'t> {
         on_line(self, &range, &line, &mut signs);
         signs.add_if(self.advises(&(line.start..range.start)), Sign::Advice);
         let beside = self.beside(spot, &line, &mut signs);
+        if !signs.has(Sign::Form) && tells_of_the_request(&beside, text) {
+            return;
+        }
         let mut gaps = [usize::MAX; 2];
         // In order: what is too far away is passed over.
         let far = self.places.partition_point(|place| place.range.end + REACH < range.start);
@@ -270,7 +272,9 @@ impl<'t> Scene<'t> {
     /// Whether it is nothing but what decided, or no name of anything.
     fn names_nothing(&self, range: &Range<usize>, text: &str) -> bool {
         let is_decisive = |place: &Spot| place.range == *range;
-        self.places.iter().any(is_decisive) || is_nameless(self.text, range, text)
+        self.places.iter().any(is_decisive)
+            || self.code == Some(text)
+            || is_nameless(self.text, range, text)
     }
 
     /// Whether it can be a name at all: quoted, or by a form, or neither a plain word nor a status.
@@ -281,7 +285,9 @@ impl<'t> Scene<'t> {
             return lettered;
         }
         if signs.has(Sign::Form) {
-            return !is_plain_word(text) || text.starts_with(|c: char| c.is_ascii_uppercase());
+            return !is_plain_word(text)
+                || text.starts_with(|c: char| c.is_ascii_uppercase())
+                || self.stands_out(range);
         }
         let status = sorts == DIGIT && text.len() == 3 && matches!(text.parse(), Ok(400_u16..=599));
         // A type of C++, as it stands in the name of a function.
@@ -289,7 +295,33 @@ impl<'t> Scene<'t> {
             return false;
         }
         let says = sorts == LOWER && self.says(range);
-        lettered && !status && !says && !is_plain_word(text)
+        let plain = if sorts == LOWER { self.is_said(range) } else { is_plain_word(text) };
+        lettered && !status && !says && !plain
+    }
+
+    /// Whether it is a word that sentences are made of, and no name.
+    fn is_said(&self, range: &Range<usize>) -> bool {
+        let known = known(&self.text[range.clone()]);
+        let is_name = || self.stands_out(range) && (known.is_common || self.is_asked_for(range));
+        (known.is_plain || known.is_common) && !is_name()
+    }
+
+    /// Whether it stands behind what says that there is no such thing: `no such volume: data`.
+    fn is_asked_for(&self, range: &Range<usize>) -> bool {
+        let is_none = |place: &Spot| {
+            let words = self.text.as_bytes().get(place.range.clone()).unwrap_or_default();
+            words.get(..8).is_some_and(|begin| begin.eq_ignore_ascii_case(b"no such "))
+        };
+        self.places.iter().any(|place| place.range.end + 2 == range.start && is_none(place))
+    }
+
+    /// Whether a word is all that stands behind a colon, or opens a line before one.
+    fn stands_out(&self, range: &Range<usize>) -> bool {
+        let bytes = self.text.as_bytes();
+        let (before, behind) = (&bytes[..range.start], &bytes[range.end..]);
+        let ends = matches!(behind, [] | [b'\n' | b'\r', ..] | [b'.'] | [b'.', b'\n', ..]);
+        let opens = before.is_empty() || before.ends_with(b"\n");
+        before.ends_with(b": ") && ends || opens && behind.starts_with(b": ")
     }
 
     /// Whether what looks like one is a word of a sentence: it is far from the decisive words.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::DIRECTORIES;
 use crate::FailureKind;
 use crate::classify::pattern::{Marked, Pattern};
 
@@ -84,6 +85,14 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
             Pattern::new(
                 &["a directory"],
                 r#"['"`\x98\x9c]([^'"`\xe2\n]+)(?:['"`]|\xe2\x80[\x99\x9d]) is (?:not )?a directory"#,
+            ),
+        ),
+        // The same in other languages: rm: no se puede borrar 'x': Es un directorio
+        (
+            ANY,
+            Pattern::new(
+                DIRECTORIES,
+                r"(?m)^[\w.\-]+: [^'\n:]*'([^'\n]+)'[^'\n:]*: [^'\n:]*(?:erzeichnis|ossier|irectorio|iretório|аталог|atalog|dresář|önyvtár|izin|ディレクトリ|目录|目錄|디렉)",
             ),
         ),
         (ANY, Pattern::new(&["spawn"], r"\bspawn(?:Sync)? (\S+) E[A-Z]+")),
@@ -169,7 +178,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
             MISSING,
             Pattern::new(
                 &["find ", "locate "],
-                r"(?mi)\b(?:find|locate) (?:\w+ or )?(?:entity|configuration|package|module|unit|library|program|font|model|template|file|command) ['\x22`]?([\w.\-/]+)['\x22`]?\.?$",
+                r"(?mi)\b(?:find|locate) (?:\w+ or )?(?:entity|configuration|package|module|unit|library|program|font|model|template|file|command) ['\x22`]?([\w.\-/]+)['\x22`]?(?:\.?$| (?:at|in|from) )",
             ),
         ),
         (MISSING, Pattern::new(&["ndefined "], r"(?i)\bundefined \w+: ['\x22`]?([\w.\-/]+)")),

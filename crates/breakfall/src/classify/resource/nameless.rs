@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use super::candidates::Beside;
+
 /// Fields of bodies that hold a code, or say in which way something went.
 const CODES: &[&str] = &[
     "code",
@@ -39,6 +41,10 @@ const TAG: usize = 256;
 /// Whether what stands there is no name of anything.
 pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool {
     says_nothing(name)
+        || name == "s" && text[..range.start].ends_with('(')
+        || is_tag(text, range)
+        || is_number_in_brackets(text, range, name)
+        || is_advised(text, range, name)
         || quoted(text, range).is_some_and(|(before, behind)| {
             is_key(before, behind)
                 || is_in_a_tag(before)
@@ -49,11 +55,112 @@ pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool 
 
 /// Whether a value of a field, by itself, is no name of anything.
 pub(super) fn is_nameless_field(field: &str, value: &str) -> bool {
-    says_nothing(value) || !value.contains(' ') && is_one_of(field, CODES)
+    says_nothing(value)
+        || !value.contains(' ') && is_one_of(field, CODES)
+        || is_of_the_request(field)
+}
+
+/// How the names of values end that tell which request it was, or when.
+const OF_THE_REQUEST: &[&str] =
+    &["requestid", "reqid", "traceid", "spanid", "correlationid", "transactionid", "timestamp"];
+
+/// What has an id that tells nobody what it is about: `request id: 7f3a`.
+const IDENTIFIED: &[&str] = &["request", "trace", "correlation", "span"];
+
+fn is_of_the_request(key: &str) -> bool {
+    if !(5..48).contains(&key.len()) || !key.ends_with(['d', 'D', 'p', 'P']) {
+        return false;
+    }
+    let letters = key.chars().filter(char::is_ascii_alphanumeric);
+    let folded: String = letters.map(|c| c.to_ascii_lowercase()).collect();
+    OF_THE_REQUEST.iter().any(|end| folded.ends_with(end))
+}
+
+/// Whether the words beside a value say that it tells which request it was, or when.
+pub(super) fn tells_of_the_request(beside: &Beside, value: &str) -> bool {
+    let is_time =
+        |key: &str| matches!(key, "time" | "ts") && value.starts_with(|c: char| c.is_ascii_digit());
+    let is_request_id = || {
+        let is =
+            |word: Option<&str>, known: &str| word.is_some_and(|w| w.eq_ignore_ascii_case(known));
+        is(beside.before, "id") && IDENTIFIED.iter().any(|known| is(beside.ago, known))
+    };
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let is_code =
+        || beside.before == Some("code") && value.bytes().all(|byte| byte.is_ascii_digit());
+    beside.key.is_some_and(|key| is_time(key) || is_of_the_request(key))
+        || beside.before.is_some_and(is_of_the_request)
+        || is_request_id()
+        || is_code()
+        || beside.after.is_some_and(is_number) && is_of_the_request(value)
+}
+
+/// Pairs of words, protocols and shortened words, which look like paths or names.
+const PAIRS: &[&str] = &[
+    "and/or",
+    "client/server",
+    "he/she",
+    "i/o",
+    "input/output",
+    "is/are",
+    "key/value",
+    "n/a",
+    "on/off",
+    "read/write",
+    "true/false",
+    "user/password",
+    "username/password",
+    "yes/no",
+];
+
+const LONGEST_PAIR: usize = 17;
+
+fn is_of_the_sentence(name: &str) -> bool {
+    let is_negative = || {
+        name.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let is_pair =
+        || name.starts_with("HTTP/") || PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(name));
+    match name.as_bytes().last() {
+        Some(b't') if name == ".git" || name.ends_with("n't") || name.ends_with("n’t") => true,
+        Some(b')') => name.ends_with("(s)"),
+        Some(b'0'..=b'9') if is_negative() => true,
+        _ => name.len() <= LONGEST_PAIR && name.contains('/') && is_pair(),
+    }
+}
+
+/// Who speaks, before all that is said: `[server] no tasks found`.
+fn is_tag(text: &str, range: &Range<usize>) -> bool {
+    range.start == 1 && text.starts_with('[') && text[range.end..].starts_with("] ")
+}
+
+/// A number in brackets at the end of a line is a code: `no such item (4)`.
+fn is_number_in_brackets(text: &str, range: &Range<usize>, name: &str) -> bool {
+    let is_number = name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit());
+    is_number
+        && text[..range.start].ends_with(" (")
+        && text[range.end..].strip_prefix(')').is_some_and(|rest| {
+            let rest = rest.trim_start_matches(['.', ' ']);
+            rest.is_empty() || rest.starts_with('\n')
+        })
+}
+
+/// Words before what one is told to do, or before who needs what is missing.
+const ADVISING: &[&str] = &["run ", "Run ", "try ", "Try ", "use ", "Use ", "running "];
+
+/// A command that one is told to run, and who needs what is missing.
+fn is_advised(text: &str, range: &Range<usize>, name: &str) -> bool {
+    let before = &text[..range.start];
+    if before.ends_with("required by ") || before.ends_with("(required for ") {
+        return true;
+    }
+    let before = name.contains(' ').then(|| before.strip_suffix(['`', '\'', '"'])).flatten();
+    before.is_some_and(|before| ADVISING.iter().any(|word| before.ends_with(word)))
 }
 
 fn says_nothing(name: &str) -> bool {
     is_markup(name)
+        || is_of_the_sentence(name)
         || is_version(name)
         || is_explanation(name)
         || name.split(' ').nth(WORDS).is_some() && !name.contains(['/', '\\'])

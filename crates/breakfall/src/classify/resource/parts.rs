@@ -21,6 +21,10 @@ fn inner(text: &str, word: &Range<usize>, sorts: u16) -> [Option<Range<usize>>; 
     let whole = &text[word.clone()];
     let start = whole.len() - OPENING.trim_start(whole).len();
     let end = ENDING.trim_end(whole).len().max(start);
+    // A bracket that it opens belongs to it: `P[77]`.
+    let closes =
+        has(BRACKET) && is_open(&whole[start..end]) && whole[end..].starts_with([']', ')']);
+    let end = end + usize::from(closes);
     let core = word.start + start..word.start + end;
     let mut all = [Some(core.clone()), None, None, None];
     if !has(EQUALS | COLON | BRACKET) {
@@ -45,7 +49,7 @@ fn inner(text: &str, word: &Range<usize>, sorts: u16) -> [Option<Range<usize>>; 
         // A file with a line, what a verb or a program says it of, what a function is given.
         let behind = |at: usize| core.start + at + 1..core.end;
         let file = |part: &str| part.starts_with('/') || Shape::of(part).file;
-        all[3] = match inner[..scheme].find([':', '(', '[']) {
+        all[3] = match first_mark(&inner[..scheme]) {
             Some(at) if inner[at..].starts_with(['(', '[']) => {
                 let inside = CLOSING.trim_end(&inner[at + 1..]);
                 Some(core.start + at + 1..core.start + at + 1 + inside.len())
@@ -58,4 +62,22 @@ fn inner(text: &str, word: &Range<usize>, sorts: u16) -> [Option<Range<usize>>; 
         };
     }
     all
+}
+
+/// Whether a bracket is opened and not closed.
+fn is_open(text: &str) -> bool {
+    let last = text.rfind(['(', '[', ')', ']']);
+    last.is_some_and(|at| text[at..].starts_with(['(', '[']) && at + 1 < text.len())
+}
+
+/// The first colon or bracket; the two colons of a class's function are none.
+fn first_mark(text: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += text[at..].find([':', '(', '['])?;
+        if !text[at..].starts_with("::") {
+            return Some(at);
+        }
+        at += 2;
+    }
 }

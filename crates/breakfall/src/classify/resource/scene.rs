@@ -31,6 +31,8 @@ pub(super) struct Scene<'t> {
     pub(super) trimmed: usize,
     pub(super) status: bool,
     pub(super) outside: bool,
+    /// The code that decided.
+    pub(super) code: Option<&'t str>,
 }
 
 /// What stands between two spaces.
@@ -59,7 +61,12 @@ pub(super) struct Spot {
 }
 
 impl<'t> Scene<'t> {
-    pub(super) fn of(about: &About, text: &'t str, places: &[Range<usize>], outside: bool) -> Self {
+    pub(super) fn of(
+        about: &About<'t>,
+        text: &'t str,
+        places: &[Range<usize>],
+        outside: bool,
+    ) -> Self {
         let mut scene = Self {
             text,
             words: Vec::with_capacity(64),
@@ -71,6 +78,7 @@ impl<'t> Scene<'t> {
             trimmed: text.trim().len(),
             status: about.status.is_some(),
             outside,
+            code: about.code,
         };
         scene.read();
         scene.places = places.iter().map(|place| scene.spot(place)).collect();

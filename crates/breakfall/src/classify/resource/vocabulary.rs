@@ -50,6 +50,8 @@ impl Place {
 pub(super) struct Known {
     /// Never what a failure is about, unless it is quoted.
     pub(super) is_plain: bool,
+    /// What sentences are made of: a name only where nothing else stands.
+    pub(super) is_common: bool,
     weights: [f32; PLACES.len()],
 }
 
@@ -74,7 +76,7 @@ struct Vocabulary {
 type Key = [u64; 3];
 
 /// What is known of a word that the tables do not have.
-static NOTHING: Known = Known { is_plain: false, weights: [0.0; PLACES.len()] };
+static NOTHING: Known = Known { is_plain: false, is_common: false, weights: [0.0; PLACES.len()] };
 
 static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
     let mut known: BTreeMap<&str, Known> = BTreeMap::new();
@@ -89,6 +91,9 @@ static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
     }
     for word in include_str!("plain.txt").split_whitespace() {
         known.entry(word).or_default().is_plain = true;
+    }
+    for word in include_str!("common.txt").split_whitespace() {
+        known.entry(word).or_default().is_common = true;
     }
     let longest = known.keys().map(|word| word.len()).max().unwrap_or(0);
     let words = known.into_iter().take(SLOTS / 2);
