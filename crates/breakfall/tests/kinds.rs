@@ -172,8 +172,7 @@ fn what_was_given_or_left_out_is_told_from_what_broke() {
             K::InvalidArguments,
         ),
         ("Project path not set. Please use set_project_path first", K::Precondition),
-        ("division by zero", K::InvalidArguments),
-        ("ERROR: division by zero", K::InvalidArguments),
+        ("division by zero", K::Internal),
         ("ZeroDivisionError: division by zero", K::Internal),
         ("Uncaught DivisionByZeroError: Division by zero in x.php:1", K::Internal),
     ]);
