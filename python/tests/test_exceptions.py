@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
 
 import pytest
 
@@ -70,6 +72,7 @@ def test_reads_type_number_status_and_causes(guard, error, kind):
     assert reply.kind == kind, reply.failure()
 
 
+UTC, HOUR = timezone.utc, timedelta(hours=1)
 QUOTA = '{"error": {"code": "insufficient_quota", "message": "You exceeded your current quota"}}'
 
 
@@ -97,6 +100,16 @@ def test_a_body_is_weighed_against_its_status(guard, error, kind):
         raise error
 
     assert guard.call("fails", {}).kind == kind
+
+
+@pytest.mark.parametrize("told", ["3600", format_datetime(datetime.now(UTC) + HOUR, usegmt=True)])
+def test_how_long_to_wait_is_told_in_seconds_or_by_a_date(guard, told):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise HTTPError("no", Response(429, {"Retry-After": told}))
+
+    assert "Wait 60 min before calling it again." in guard.call("fails", {}).text
 
 
 def test_a_body_that_was_not_read_is_left_alone(guard):

@@ -1,7 +1,6 @@
 //! Which of two pieces of evidence is believed where they tell of different kinds.
 
 use super::decide::{Verdict, is_unauthorized, is_vague};
-use super::names;
 use crate::FailureKind;
 
 /// Words that are believed against the name of a type.
@@ -100,19 +99,4 @@ pub(super) fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Opt
         }
         (phrase, otherwise) => phrase.or(otherwise),
     }
-}
-
-/// A database divides by what it was given, a program by what it worked out: that one tells its type
-/// or where it was.
-pub(super) fn by_zero(phrase: Verdict, said: &str) -> Verdict {
-    let is_so = phrase.rule == "text.sql"
-        && phrase.words.as_deref().is_some_and(|words| words.ends_with(" zero"));
-    let marks = |c: char| !c.is_ascii_alphanumeric();
-    let is_typed = |word: &str| word.len() > "ERROR".len() && names::is_type_name(word);
-    let of_a_program =
-        || said.split(marks).any(is_typed) || said.contains("\nin ") || said.contains("\n\tat ");
-    if is_so && of_a_program() {
-        return Verdict { kind: FailureKind::Internal, ..phrase };
-    }
-    phrase
 }

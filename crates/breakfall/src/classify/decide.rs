@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::bare::bare;
-use super::believe::{by_zero, of_an_answer, outspeaks, specific, stronger, weaker};
+use super::believe::{of_an_answer, outspeaks, specific, stronger, weaker};
 use super::body::Body;
 use super::names::{self, Told};
 use super::pattern::Marked;
@@ -76,7 +76,7 @@ impl Material<'_> {
         let denied = if is_unauthorized(&phrase) { denied() } else { None };
         let phrase =
             denied.map_or(phrase, |denied| told(FailureKind::Permission, "denied", denied));
-        Some(by_zero(of_an_answer(phrase, self.said), self.said))
+        Some(of_an_answer(phrase, self.said))
     }
 }
 
