@@ -100,6 +100,23 @@ async fn one_address_that_raises_closes_a_tool_and_others_do_not() {
     }
 }
 
+/// Four times the same error, then an edit that mends it: the fifth run was refused.
+#[tokio::test]
+async fn a_program_is_run_again_after_every_change() {
+    let edit = function("edit", "Edits.", |_: Value| async { Ok::<_, Failure>("done") });
+    let guard = Guard::builder().tools([tool(json!({ "type": "object" })), edit]).build().unwrap();
+    let compile = json!({ "command": "make", "says": "it failed" });
+    for turn in 1..8 {
+        let reply = call(&guard, compile.clone()).await;
+        assert_eq!(reply.kind(), Some(FailureKind::Execution), "{turn}");
+        assert_eq!(reply.text.contains("time that this call fails"), turn > 2, "{}", reply.text);
+        guard.handle(Call::new("2", "edit", json!({}))).await;
+    }
+    // Where nothing is changed it goes in circles.
+    assert_eq!(call(&guard, compile.clone()).await.kind(), Some(FailureKind::Execution));
+    assert_eq!(call(&guard, compile).await.kind(), Some(FailureKind::Repeated));
+}
+
 /// Eight of fifteen errors of a compiler were cut out, and the size told was that of the rest.
 #[tokio::test]
 async fn what_a_program_printed_has_more_room_and_its_true_size() {

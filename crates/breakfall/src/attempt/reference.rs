@@ -274,10 +274,12 @@ proptest! {
         let mut fast = Repeats::default();
         let mut all: Vec<Then> = Vec::new();
         let mut changes = 0;
-        let words = |said: &'static str| said.trim_end_matches(|it: char| it.is_ascii_digit() || it == 's' || it == ' ');
-        let gets_on = |(then, said): (u32, &'static str), (now, says): (u32, &'static str)| {
-            0 < then && then < now && words(said) != words(says)
+        let words = |said: &'static str| said.trim_end_matches(['3', '4', 's', ' ']);
+        let gets_on = |which: u64, (then, said): (u32, &'static str), (now, says): (u32, &'static str)| {
+            let differs = if which == 0 { said != says } else { words(said) != words(says) };
+            0 < then && then < now && differs
         };
+        // The first is a program.
         for (which, what, wait, told, says) in events {
             now += Duration::from_millis(wait);
             let key = CallKey::of_text("tool", &which.to_string());
@@ -297,7 +299,7 @@ proptest! {
                 if back_at.is_some_and(|back_at| back_at <= next_failure) { break; }
                 next_failure = *then;
                 if *kind_of_row.get_or_insert(*kind) != *kind { break; }
-                if next_said.is_some_and(|next| gets_on(*said, next)) { break; }
+                if next_said.is_some_and(|next| gets_on(which, *said, next)) { break; }
                 last_said.get_or_insert(*said);
                 next_said = Some(*said);
                 times += 1;
@@ -311,7 +313,7 @@ proptest! {
             }
             let has_changed = last_said.is_some_and(|(then, _)| then < changes);
             let is_refused = times > 0 && times >= rules.refuse_at.saturating_sub(1);
-            let expected = (is_refused && !(refused > 0 && has_changed)).then_some({
+            let expected = (is_refused && !((refused > 0 || which == 0) && has_changed)).then_some({
                 if refused == 0 { Refusal::Told { failed: times } } else { Refusal::Stalled { failed: times } }
             });
             prop_assert_eq!(fast.refuse(key, &rules, (now, now)), expected);
@@ -321,10 +323,10 @@ proptest! {
             }
             let kind = if what == 0 { FailureKind::NotFound } else { FailureKind::Permission };
             let is_same = kind_of_row == Some(kind);
-            let on = last_said.is_some_and(|said| gets_on(said, (changes, says)));
+            let on = last_said.is_some_and(|said| gets_on(which, said, (changes, says)));
             let expected = if is_same && !on { times + 1 } else { 1 };
             let counts = last_said.is_none() || !is_same || !on;
-            let way = Way { kind, wait: told, message: says };
+            let way = Way { kind, wait: told, message: says, is_of_program: which == 0 };
             prop_assert_eq!(fast.failed(key, way, &rules, (now, now)), (expected, counts));
             all.push((which, Some(kind), now, told.map(|told| now + told), (changes, says)));
         }

@@ -110,6 +110,7 @@ struct Repeated {
     /// What had changed by then, and what it said, where anything had.
     changes: u32,
     said: Option<u64>,
+    is_of_program: bool,
 }
 
 /// How a call failed.
@@ -119,6 +120,8 @@ pub(crate) struct Way<'a> {
     /// The wait that was told.
     pub(crate) wait: Option<Duration>,
     pub(crate) message: &'a str,
+    /// What failed is a program that the call brought along.
+    pub(crate) is_of_program: bool,
 }
 
 /// What is to be done with a call that failed before.
@@ -148,8 +151,9 @@ impl Repeats {
         let changes = self.changes;
         let call = self.remembered(key, rules, now)?;
         let is_new = since >= call.last;
-        // It was told, and something was changed since it failed: it may go well now.
-        if call.refused > 0 && call.changes != changes && is_new {
+        // Something was changed since it failed: it may go well now. A program is run to see that;
+        // anything else when it was told before.
+        if (call.refused > 0 || call.is_of_program) && call.changes != changes && is_new {
             call.refused = 0;
             return None;
         }
@@ -176,7 +180,7 @@ impl Repeats {
     ) -> (u32, bool) {
         let back_at = way.wait.and_then(|wait| now.checked_add(wait));
         let changes = self.changes;
-        let said = (changes > 0).then(|| said(way.message));
+        let said = (changes > 0).then(|| said(&way));
         if let Some(call) = self.remembered(key, rules, now) {
             let gets_on = call.changes != changes && call.said.is_some() && call.said != said;
             let is_other = call.kind != way.kind;
@@ -187,14 +191,25 @@ impl Repeats {
                 call.failed = call.failed.saturating_add(1);
             }
             (call.last, call.back_at, call.changes, call.said) = (now, back_at, changes, said);
+            call.is_of_program = way.is_of_program;
             return (call.failed, counts);
         }
         if self.calls.len() == CALLS {
             self.calls.pop_front();
         }
-        let (kind, failed, refused) = (way.kind, 1, 0);
-        let call = Repeated { key, kind, failed, refused, last: now, back_at, changes, said };
-        self.calls.push_back(call);
+        let Way { kind, is_of_program, .. } = way;
+        let (failed, refused, last) = (1, 0, now);
+        self.calls.push_back(Repeated {
+            key,
+            kind,
+            failed,
+            refused,
+            last,
+            back_at,
+            changes,
+            said,
+            is_of_program,
+        });
         (1, true)
     }
 
@@ -249,11 +264,13 @@ impl Repeats {
     }
 }
 
-/// Stands for what a failure said: words with digits (times, numbers of requests) differ anyway.
-fn said(message: &str) -> u64 {
+/// Stands for what a failure said: words with digits (times, numbers of requests) differ anyway, but
+/// tell something where they are a program's.
+fn said(way: &Way<'_>) -> u64 {
     let mut hasher = FixedState::default().build_hasher();
-    let words = message.split_ascii_whitespace();
-    for word in words.filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit())) {
+    let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
+    let words = way.message.split_ascii_whitespace();
+    for word in words.filter(|word| way.is_of_program || !has_digit(word)) {
         word.hash(&mut hasher);
     }
     hasher.finish()

@@ -161,7 +161,8 @@ impl Runs {
         let Some(key) = key else { return failure };
         let rules = terms.rules;
         let now = Instant::now();
-        let way = Way { kind, wait: failure.wait(), message: failure.message() };
+        let (message, is_of_program) = (failure.message(), failure.is_of_program());
+        let way = Way { kind, wait: failure.wait(), message, is_of_program };
         let (times, counts) = run.repeats.failed(key, way, rules, (terms.since, now));
         if times >= rules.warn_at {
             failure.facts_mut().times = times;
