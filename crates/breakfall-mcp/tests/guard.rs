@@ -1,139 +1,51 @@
 //! The guard between a client and a real process that misbehaves in every way.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+mod talking;
+
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use breakfall::{Checking, Guard, GuardBuilder, Policy, SilentRule};
-use breakfall_mcp::{Command, Reach, Server, Servers, Session};
+use breakfall::{GuardBuilder, Policy, SilentRule};
+use breakfall_mcp::{Command, Reach, Server};
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
-};
-use tokio::task::JoinHandle;
+use talking::{Client, counts_file, guard, scripted};
+use tokio::io::AsyncWriteExt;
 
-/// A client that writes and reads lines.
-struct Client {
-    write: WriteHalf<DuplexStream>,
-    read: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    session: JoinHandle<()>,
-    counts: PathBuf,
-    next: u64,
-}
-
-fn counts_file() -> PathBuf {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("breakfall-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    std::env::temp_dir().join(name)
-}
-
-fn server(key: &str, counts: &std::path::Path) -> Server {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/wild.py");
-    let arguments = vec![script.to_owned(), counts.display().to_string()];
-    let variables = BTreeMap::from([("DECLARED".to_owned(), "yes".to_owned())]);
-    started(key, "python3", arguments, variables)
-}
-
-fn started(
-    key: &str,
-    program: &str,
-    arguments: Vec<String>,
-    variables: BTreeMap<String, String>,
-) -> Server {
-    let program = program.to_owned();
-    let command = Command { program, arguments, variables, ..Command::default() };
+fn started(key: &str, program: &str, arguments: Vec<String>) -> Server {
+    let command = Command { program: program.to_owned(), arguments, ..Command::default() };
     Server { key: key.to_owned(), reach: Reach::Command(command), is_trusted: true }
 }
 
-fn guard(policy: Policy) -> GuardBuilder {
-    Guard::builder().policy(Policy { checking: Checking::Diagnose, ..policy })
+fn server(key: &str, counts: &Path) -> Server {
+    let mut server = scripted(key, "wild.py", counts, &[]);
+    if let Reach::Command(command) = &mut server.reach {
+        command.variables.insert("DECLARED".to_owned(), "yes".to_owned());
+    }
+    server
 }
 
-impl Client {
-    async fn of(servers: Vec<Server>, guard: GuardBuilder, counts: PathBuf) -> Self {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (read, write) = tokio::io::split(theirs);
-        let servers = Servers { servers, ..Servers::default() };
-        let session = tokio::spawn(async move {
-            Session::serve(servers, guard, None, BufReader::new(read), write).await.unwrap();
-        });
-        let (read, write) = tokio::io::split(ours);
-        let read = BufReader::new(read).lines();
-        let mut client = Self { write, read, session, counts, next: 0 };
-        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": { "roots": {} } });
-        client.ask("initialize", hello).await;
-        client.say(json!({ "method": "notifications/initialized" })).await;
-        client
-    }
+async fn client_of(servers: Vec<Server>, guard: GuardBuilder, counts: PathBuf) -> Client {
+    let mut client = Client::of(servers, guard, counts);
+    client.greet("2025-06-18", json!({ "roots": {} })).await;
+    client
+}
 
-    async fn new(policy: Policy) -> Self {
-        let counts = counts_file();
-        Self::of(vec![server("wild", &counts)], guard(policy), counts).await
-    }
+async fn client(policy: Policy) -> Client {
+    let counts = counts_file();
+    client_of(vec![server("wild", &counts)], guard(policy), counts).await
+}
 
-    async fn say(&mut self, mut message: Value) {
-        message["jsonrpc"] = json!("2.0");
-        self.write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
-    }
-
-    async fn hear(&mut self) -> Value {
-        let line = tokio::time::timeout(Duration::from_secs(20), self.read.next_line()).await;
-        serde_json::from_str(&line.expect("a line in time").unwrap().expect("a line")).unwrap()
-    }
-
-    async fn start(&mut self, method: &str, params: Value) -> u64 {
-        self.next += 1;
-        self.say(json!({ "id": self.next, "method": method, "params": params })).await;
-        self.next
-    }
-
-    /// The answer to a request; everything else on the way is passed over.
-    async fn answer(&mut self, id: u64) -> Value {
-        loop {
-            let message = self.hear().await;
-            if message["id"] == id && message.get("method").is_none() {
-                return message;
-            }
-        }
-    }
-
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.start(method, params).await;
-        self.answer(id).await
-    }
-
-    async fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
-        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
-        let result = &answer["result"];
-        assert!(result.is_object(), "{answer}");
-        let text = result["content"][0]["text"].as_str().unwrap().to_owned();
-        (text, result["isError"] == true)
-    }
-
-    fn counted(&self, what: &str) -> usize {
-        let all = std::fs::read_to_string(&self.counts).unwrap_or_default();
-        all.lines().filter(|line| *line == what).count()
-    }
-
-    /// What is still to be heard of a client that leaves in the same breath.
-    async fn last(mut self, method: &str) -> Value {
-        let id = self.start(method, json!({})).await;
-        self.write.shutdown().await.unwrap();
-        self.answer(id).await
-    }
-
-    async fn leave(mut self) {
-        self.write.shutdown().await.unwrap();
-        tokio::time::timeout(Duration::from_secs(5), self.session).await.unwrap().unwrap();
-        let _ = std::fs::remove_file(&self.counts);
-    }
+/// What is still to be heard of a client that leaves in the same breath.
+async fn last(mut client: Client, method: &str) -> Value {
+    let id = client.start(method, json!({})).await;
+    client.write.shutdown().await.unwrap();
+    client.answer(id).await
 }
 
 #[tokio::test]
 async fn what_nobody_needs_to_understand_passes_untouched() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     let listed = client.ask("tools/list", json!({})).await;
     assert_eq!(listed["result"]["_meta"]["odd"], 1);
     assert_eq!(listed["result"]["tools"][0]["icons"][0]["src"], "x");
@@ -149,7 +61,7 @@ async fn what_nobody_needs_to_understand_passes_untouched() {
 
 #[tokio::test]
 async fn every_shape_of_failure_is_a_result_that_the_model_can_act_on() {
-    let mut client = Client::new(Policy { silent: SilentRule::Fail, ..Policy::default() }).await;
+    let mut client = client(Policy { silent: SilentRule::Fail, ..Policy::default() }).await;
     let mut texts = Vec::new();
     for (tool, arguments) in [
         ("ehco", json!({})),
@@ -169,7 +81,7 @@ async fn every_shape_of_failure_is_a_result_that_the_model_can_act_on() {
 
 #[tokio::test]
 async fn a_tool_that_a_client_sees_can_be_called_whatever_its_name_is() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     let listed = client.ask("tools/list", json!({})).await;
     assert!(listed.to_string().contains("with space"), "{listed}");
     assert_eq!(client.call("with space", json!({})).await, ("spaced".to_owned(), false));
@@ -178,7 +90,7 @@ async fn a_tool_that_a_client_sees_can_be_called_whatever_its_name_is() {
 
 #[tokio::test]
 async fn an_error_without_words_says_what_its_structured_part_does() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     let answer = client.ask("tools/call", json!({ "name": "rows", "arguments": {} })).await;
     let result = &answer["result"];
     assert_eq!(result["structuredContent"]["errors"][0]["row"], 5, "{answer}");
@@ -189,7 +101,7 @@ async fn an_error_without_words_says_what_its_structured_part_does() {
 
 #[tokio::test]
 async fn secrets_go_out_of_every_error_and_the_rest_of_it_stays() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     let answer = client.ask("resources/read", json!({ "uri": "a://b" })).await;
     assert_eq!(answer["error"]["code"], -32002);
     assert_eq!(answer["error"]["data"]["uri"], "a://b");
@@ -200,7 +112,7 @@ async fn secrets_go_out_of_every_error_and_the_rest_of_it_stays() {
 
 #[tokio::test]
 async fn a_dead_server_is_started_anew_and_only_what_may_be_repeated_is() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     let (text, is_error) = client.call("read_then_die", json!({})).await;
     assert_eq!((text.as_str(), is_error), ("read", false));
     assert_eq!(client.counted("read_then_die"), 2);
@@ -222,7 +134,7 @@ async fn a_server_that_hangs_is_answered_for_told_to_stop_and_its_late_answer_sw
         retry: breakfall::Retry::never(),
         ..Policy::default()
     };
-    let mut client = Client::new(policy).await;
+    let mut client = client(policy).await;
     let (text, is_error) = client.call("hang", json!({})).await;
     assert!(is_error && text.starts_with("`hang` gave no answer within 200 ms."), "{text}");
     let (text, _) = client.call("echo", json!({})).await;
@@ -233,7 +145,7 @@ async fn a_server_that_hangs_is_answered_for_told_to_stop_and_its_late_answer_sw
 
 #[tokio::test]
 async fn a_call_that_the_client_cancels_gets_no_answer_and_the_server_is_told() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     let id = client.start("tools/call", json!({ "name": "hang", "arguments": {} })).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     client.say(json!({ "method": "notifications/cancelled", "params": { "requestId": id } })).await;
@@ -248,7 +160,7 @@ async fn a_call_that_the_client_cancels_gets_no_answer_and_the_server_is_told() 
 #[tokio::test]
 async fn progress_comes_under_the_clients_token_and_keeps_a_slow_tool_alive() {
     let policy = Policy { attempt_timeout: Duration::from_millis(250), ..Policy::default() };
-    let mut client = Client::new(policy).await;
+    let mut client = client(policy).await;
     let params =
         json!({ "name": "slow", "arguments": {}, "_meta": { "progressToken": "mine", "odd": 1 } });
     let id = client.start("tools/call", params).await;
@@ -275,7 +187,7 @@ async fn a_server_may_ask_the_client_and_the_clock_stands_meanwhile() {
         total_timeout: Duration::from_millis(400),
         ..Policy::default()
     };
-    let mut client = Client::new(policy).await;
+    let mut client = client(policy).await;
     let id = client.start("tools/call", json!({ "name": "ask", "arguments": {} })).await;
     let question = loop {
         let message = client.hear().await;
@@ -294,7 +206,7 @@ async fn a_server_may_ask_the_client_and_the_clock_stands_meanwhile() {
 
 #[tokio::test]
 async fn garbage_is_skipped_and_a_server_knows_only_what_it_is_told() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     assert_eq!(client.call("garbage", json!({})).await.0, "after garbage");
     let (names, _) = client.call("environment", json!({})).await;
     assert!(names.contains("\"DECLARED\"") && names.contains("\"PATH\""), "{names}");
@@ -304,15 +216,8 @@ async fn garbage_is_skipped_and_a_server_knows_only_what_it_is_told() {
 
 /// What a client that can be asked for a sample hears when it says hello to these.
 async fn greeted(servers: Vec<Server>, counts: PathBuf) -> Value {
-    let (ours, theirs) = tokio::io::duplex(1 << 20);
-    let (read, write) = tokio::io::split(theirs);
-    let servers = Servers { servers, ..Servers::default() };
-    let serve = Session::serve(servers, Guard::builder(), None, BufReader::new(read), write);
-    let session = tokio::spawn(async move { serve.await.unwrap() });
-    let (read, write) = tokio::io::split(ours);
-    let mut client = Client { write, read: BufReader::new(read).lines(), session, counts, next: 0 };
-    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": { "sampling": {} } });
-    let answer = client.ask("initialize", hello).await;
+    let mut client = Client::of(servers, guard(Policy::default()), counts);
+    let answer = client.greet("2025-06-18", json!({ "sampling": {} })).await;
     client.leave().await;
     answer["result"].clone()
 }
@@ -328,7 +233,7 @@ async fn the_server_is_greeted_with_the_clients_capabilities() {
 #[tokio::test]
 async fn the_instructions_of_several_servers_reach_the_client() {
     let counts = counts_file();
-    let missing = started("missing", "/no/such/program", Vec::new(), BTreeMap::new());
+    let missing = started("missing", "/no/such/program", Vec::new());
     let servers = vec![server("one", &counts), missing, server("two", &counts)];
     let greeting = greeted(servers, counts).await;
     assert_eq!(
@@ -343,10 +248,10 @@ async fn the_instructions_of_several_servers_reach_the_client() {
 async fn one_bad_server_costs_the_others_nothing() {
     let counts = counts_file();
     let arguments = vec!["-c".to_owned(), "import sys; sys.exit('no luck')".to_owned()];
-    let bad = started("bad", "python3", arguments, BTreeMap::new());
-    let missing = started("missing", "/no/such/program", Vec::new(), BTreeMap::new());
+    let bad = started("bad", "python3", arguments);
+    let missing = started("missing", "/no/such/program", Vec::new());
     let servers = vec![bad, server("good", &counts), missing];
-    let mut client = Client::of(servers, guard(Policy::default()), counts).await;
+    let mut client = client_of(servers, guard(Policy::default()), counts).await;
     let listed = client.ask("tools/list", json!({})).await;
     let names: Vec<_> =
         listed["result"]["tools"].as_array().unwrap().iter().map(|t| &t["name"]).collect();
@@ -363,7 +268,7 @@ async fn one_bad_server_costs_the_others_nothing() {
 
 #[tokio::test]
 async fn nothing_is_lost_of_many_calls_at_once() {
-    let mut client = Client::new(Policy::default()).await;
+    let mut client = client(Policy::default()).await;
     let mut waiting = std::collections::BTreeSet::new();
     for n in 0..500 {
         let params = json!({ "name": "echo", "arguments": { "n": n } });
@@ -383,7 +288,7 @@ async fn nothing_is_lost_of_many_calls_at_once() {
 
 #[tokio::test]
 async fn the_last_request_of_a_client_that_leaves_is_answered() {
-    let answer = Client::new(Policy::default()).await.last("tools/list").await;
+    let answer = last(client(Policy::default()).await, "tools/list").await;
     assert!(answer["result"]["tools"].is_array(), "{answer}");
 }
 
@@ -400,8 +305,8 @@ async fn a_server_killed_while_it_starts_is_started_anew_and_nobody_notices() {
         runpy.run_path(sys.argv[0], run_name='__main__')\n";
     let arguments = ["-c", dies_first, &counts.display().to_string(), script];
     let arguments = arguments.iter().map(|&word| word.to_owned()).collect();
-    let server = started("wild", "python3", arguments, BTreeMap::new());
-    let mut client = Client::of(vec![server], guard(Policy::default()), counts).await;
+    let server = started("wild", "python3", arguments);
+    let mut client = client_of(vec![server], guard(Policy::default()), counts).await;
     let (text, is_error) = client.call("echo", json!({ "n": 1 })).await;
     assert_eq!((text.as_str(), is_error), (r#"{"n": 1}"#, false));
     assert_eq!(client.counted("start"), 2);

@@ -1,132 +1,34 @@
 //! The guard between a client on lines and servers that do what real ones do and few expect.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+mod talking;
+
 use std::time::{Duration, Instant};
 
-use breakfall::{Checking, Config, Guard, GuardBuilder, Policy};
-use breakfall_mcp::{Command, Reach, Server, Servers, Session};
+use breakfall::{Config, GuardBuilder, Policy};
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
-};
-use tokio::task::JoinHandle;
+use talking::{Client, counts_file, guard, scripted};
+use tokio::io::AsyncWriteExt;
 
-/// A client that writes and reads lines.
-struct Client {
-    write: WriteHalf<DuplexStream>,
-    read: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    session: JoinHandle<()>,
-    counts: PathBuf,
-    next: u64,
+/// A client of servers, each given as its key and how it is, which has said nothing yet.
+fn silent(servers: &[&str], guard: GuardBuilder) -> Client {
+    let counts = counts_file();
+    let server = |told: &&str| {
+        let words: Vec<&str> = told.split(' ').collect();
+        scripted(words[0], "odd.py", &counts, &words)
+    };
+    Client::of(servers.iter().map(server).collect(), guard, counts.clone())
 }
 
-fn counts_file() -> PathBuf {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("breakfall-odd-{}-{number}", std::process::id()))
+async fn client_with(servers: &[&str], guard: GuardBuilder) -> Client {
+    let mut client = silent(servers, guard);
+    client.greet("2025-11-25", json!({ "sampling": {} })).await;
+    client
 }
 
-fn guard() -> GuardBuilder {
-    Guard::builder().policy(Policy { checking: Checking::Diagnose, ..Policy::default() })
-}
-
-impl Client {
-    /// A client of servers, each given as its key and how it is.
-    fn of(servers: &[&str], guard: GuardBuilder) -> Self {
-        let counts = counts_file();
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/odd.py");
-        let server = |told: &&str| {
-            let words = told.split(' ').map(str::to_owned);
-            let given = [script.to_owned(), counts.display().to_string()];
-            let arguments = given.into_iter().chain(words).collect();
-            let program = "python3".to_owned();
-            let command = Command { program, arguments, ..Command::default() };
-            let key = told.split(' ').next().unwrap_or_default().to_owned();
-            Server { key, reach: Reach::Command(command), is_trusted: true }
-        };
-        let servers = servers.iter().map(server).collect();
-        let servers = Servers { servers, ..Servers::default() };
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (read, write) = tokio::io::split(theirs);
-        let session = tokio::spawn(async move {
-            Session::serve(servers, guard, None, BufReader::new(read), write).await.unwrap();
-        });
-        let (read, write) = tokio::io::split(ours);
-        Self { write, read: BufReader::new(read).lines(), session, counts, next: 0 }
-    }
-
-    /// A client of these servers that said hello.
-    async fn new(servers: &[&str]) -> Self {
-        Self::with(servers, guard()).await
-    }
-
-    async fn with(servers: &[&str], guard: GuardBuilder) -> Self {
-        let mut client = Self::of(servers, guard);
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": { "sampling": {} } });
-        client.ask("initialize", hello).await;
-        client.say(json!({ "method": "notifications/initialized" })).await;
-        client
-    }
-
-    async fn say(&mut self, mut message: Value) {
-        message["jsonrpc"] = json!("2.0");
-        self.write_line(&message.to_string()).await;
-    }
-
-    async fn write_line(&mut self, line: &str) {
-        self.write.write_all(format!("{line}\n").as_bytes()).await.unwrap();
-    }
-
-    /// The next line. Half a character is one that nobody can read.
-    async fn hear(&mut self) -> Value {
-        let line = tokio::time::timeout(Duration::from_secs(20), self.read.next_line()).await;
-        let line = line.expect("a line in time").unwrap().expect("a line");
-        serde_json::from_str(&line.replace(r"\ud83d", r"\ufffd")).unwrap()
-    }
-
-    async fn start(&mut self, method: &str, params: Value) -> u64 {
-        self.next += 1;
-        self.say(json!({ "id": self.next, "method": method, "params": params })).await;
-        self.next
-    }
-
-    /// The answer to a request, and what came before it.
-    async fn heard_before(&mut self, id: u64) -> (Value, Vec<Value>) {
-        let mut before = Vec::new();
-        loop {
-            let message = self.hear().await;
-            if message["id"] == id && message.get("method").is_none() {
-                return (message, before);
-            }
-            before.push(message);
-        }
-    }
-
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.start(method, params).await;
-        self.heard_before(id).await.0
-    }
-
-    async fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
-        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
-        let result = &answer["result"];
-        let text = result["content"][0]["text"].as_str();
-        let text = text.unwrap_or_else(|| panic!("words: {answer}")).to_owned();
-        (text, result["isError"] == true)
-    }
-
-    fn counted(&self, what: &str) -> usize {
-        let all = std::fs::read_to_string(&self.counts).unwrap_or_default();
-        all.lines().filter(|line| *line == what).count()
-    }
-
-    async fn leave(mut self) {
-        self.write.shutdown().await.unwrap();
-        tokio::time::timeout(Duration::from_secs(15), self.session).await.unwrap().unwrap();
-        let _ = std::fs::remove_file(&self.counts);
-    }
+/// A client of these servers that said hello.
+async fn client_of(servers: &[&str]) -> Client {
+    client_with(servers, guard(Policy::default())).await
 }
 
 /// What is in a list of several.
@@ -137,7 +39,7 @@ fn all(answer: &Value, list: &str, field: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_server_says_before_its_answer_reaches_the_client_before_it() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     for _ in 0..50 {
         let id = client.start("tools/call", json!({ "name": "chatter", "arguments": {} })).await;
         let (_, before) = client.heard_before(id).await;
@@ -149,7 +51,7 @@ async fn what_a_server_says_before_its_answer_reaches_the_client_before_it() {
 
 #[tokio::test]
 async fn half_a_character_takes_no_words_with_it() {
-    let mut client = Client::new(&["odd deep"]).await;
+    let mut client = client_of(&["odd deep"]).await;
     for tool in ["half_described", "half_schema", "deep_schema"] {
         assert_eq!(
             client.call(tool, json!({ "a": "b" })).await,
@@ -175,7 +77,7 @@ async fn half_a_character_takes_no_words_with_it() {
 #[tokio::test]
 async fn a_result_with_half_a_character_is_passed_on_without_its_secrets() {
     let config = Config::from_toml("[guard]\nredact_results = true", "breakfall.toml").unwrap();
-    let mut client = Client::with(&["odd"], guard().config(config)).await;
+    let mut client = client_with(&["odd"], guard(Policy::default()).config(config)).await;
     let answer = client.ask("tools/call", json!({ "name": "half_leaks", "arguments": {} })).await;
     let text =
         answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
@@ -189,7 +91,7 @@ async fn a_result_with_half_a_character_is_passed_on_without_its_secrets() {
 
 #[tokio::test]
 async fn every_page_of_every_server_is_in_a_list() {
-    let mut client = Client::new(&["a", "b logs"]).await;
+    let mut client = client_of(&["a", "b logs"]).await;
     let listed = client.ask("resources/list", json!({})).await;
     let expected: Vec<String> =
         ["a", "b"].iter().flat_map(|key| (0..5).map(move |n| format!("{key}://{n}"))).collect();
@@ -201,7 +103,7 @@ async fn every_page_of_every_server_is_in_a_list() {
 
 #[tokio::test]
 async fn what_is_asked_of_a_resource_goes_to_the_server_that_has_it() {
-    let mut client = Client::new(&["a", "b"]).await;
+    let mut client = client_of(&["a", "b"]).await;
     for uri in ["b://4", "b-t://x"] {
         let read = client.ask("resources/read", json!({ "uri": uri })).await;
         assert_eq!(read["result"]["contents"][0]["text"], "of b", "{uri}");
@@ -220,7 +122,7 @@ async fn what_is_asked_of_a_resource_goes_to_the_server_that_has_it() {
 #[tokio::test]
 async fn a_level_of_logging_that_one_server_takes_is_taken() {
     for servers in [["a", "b logs"], ["a logs", "b"]] {
-        let mut client = Client::new(&servers).await;
+        let mut client = client_of(&servers).await;
         let answer = client.ask("logging/setLevel", json!({ "level": "info" })).await;
         assert_eq!(answer["result"], json!({}), "{servers:?}");
         client.leave().await;
@@ -229,7 +131,7 @@ async fn a_level_of_logging_that_one_server_takes_is_taken() {
 
 #[tokio::test]
 async fn a_server_that_stands_still_does_not_hold_up_what_is_asked_of_the_others() {
-    let mut client = Client::new(&["a", "b"]).await;
+    let mut client = client_of(&["a", "b"]).await;
     client.ask("tools/list", json!({})).await;
     client.call("a__stand_still", json!({})).await;
     let began = Instant::now();
@@ -245,7 +147,7 @@ async fn a_server_that_stands_still_does_not_hold_up_what_is_asked_of_the_others
 
 #[tokio::test]
 async fn a_tool_that_has_just_appeared_can_be_called() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     client.call("nope", json!({})).await;
     for number in 0..3 {
         for quiet in [false, true] {
@@ -265,7 +167,7 @@ async fn a_tool_that_has_just_appeared_can_be_called() {
 
 #[tokio::test]
 async fn a_tool_that_the_client_saw_in_a_list_can_be_called() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     assert!(client.call("seen", json!({})).await.1);
     client.call("add", json!({ "name": "seen", "quiet": true })).await;
     let listed = client.ask("tools/list", json!({})).await;
@@ -276,7 +178,7 @@ async fn a_tool_that_the_client_saw_in_a_list_can_be_called() {
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_is_told_to_who_waits_for_it_and_nobody_else() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     let slow = json!({ "name": "slow", "arguments": { "seconds": 2 } });
     let slow = client.start("tools/call", slow).await;
     let mut seen = Vec::new();
@@ -298,7 +200,7 @@ async fn an_answer_that_is_too_long_is_told_to_who_waits_for_it_and_nobody_else(
 
 #[tokio::test]
 async fn a_question_that_is_too_long_is_refused_to_the_server_that_asks() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     let (text, _) = client.call("big_question", json!({})).await;
     assert!(text.starts_with("answered: {\"code\""), "{text}");
     client.leave().await;
@@ -306,7 +208,7 @@ async fn a_question_that_is_too_long_is_refused_to_the_server_that_asks() {
 
 #[tokio::test]
 async fn a_request_that_is_too_long_is_answered_under_its_id() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     let long = "y".repeat(17 << 20);
     for line in [
         format!(
@@ -325,7 +227,7 @@ async fn a_request_that_is_too_long_is_answered_under_its_id() {
 
 #[tokio::test]
 async fn a_task_that_does_not_begin_is_an_error_as_its_client_expects_it() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     for (tool, arguments, code) in
         [("task", json!({ "fails": 1 }), -32603), ("nope", json!({}), -32602)]
     {
@@ -340,7 +242,7 @@ async fn a_task_that_does_not_begin_is_an_error_as_its_client_expects_it() {
 
 #[tokio::test]
 async fn a_task_tells_how_far_it_is_after_its_call_was_answered() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     let params = json!({ "name": "task", "arguments": {}, "task": {}, "_meta": { "progressToken": "mine" } });
     assert_eq!(client.ask("tools/call", params).await["result"]["task"]["taskId"], "t");
     for step in 0..3 {
@@ -352,7 +254,7 @@ async fn a_task_tells_how_far_it_is_after_its_call_was_answered() {
 
 #[tokio::test]
 async fn an_error_is_told_in_the_words_of_its_embedded_resource() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     let (text, is_error) = client.call("embedded", json!({})).await;
     assert!(is_error && text.contains("> no such file: /x/y.txt"), "{text}");
     client.leave().await;
@@ -360,7 +262,7 @@ async fn an_error_is_told_in_the_words_of_its_embedded_resource() {
 
 #[tokio::test]
 async fn a_result_that_is_nothing_is_an_answer() {
-    let mut client = Client::new(&["odd"]).await;
+    let mut client = client_of(&["odd"]).await;
     for (method, params) in [("null", json!({})), ("tools/call", json!({ "name": "null" }))] {
         let answer = client.ask(method, params).await;
         assert_eq!(answer.get("result"), Some(&Value::Null), "{answer}");
@@ -370,7 +272,7 @@ async fn a_result_that_is_nothing_is_an_answer() {
 
 #[tokio::test]
 async fn requests_of_a_client_that_leaves_are_answered_though_it_takes_a_while() {
-    let mut client = Client::of(&["odd late"], guard());
+    let mut client = silent(&["odd late"], guard(Policy::default()));
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {} });
     client.start("initialize", hello).await;
     let id = client.start("tools/call", json!({ "name": "slow", "arguments": {} })).await;
@@ -383,7 +285,7 @@ async fn requests_of_a_client_that_leaves_are_answered_though_it_takes_a_while()
 /// heard of the others.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_list_waits_for_servers_that_start_late() {
-    let mut client = Client::new(&["early", "later fetched"]).await;
+    let mut client = client_of(&["early", "later fetched"]).await;
     let tools = all(&client.ask("tools/list", json!({})).await, "tools", "name");
     assert!(["early__echo", "later__echo"].iter().all(|tool| tools.iter().any(|it| it == tool)));
     client.leave().await;
@@ -392,7 +294,7 @@ async fn the_first_list_waits_for_servers_that_start_late() {
 /// A client that had heard of no tools was not told when there were some.
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_that_come_after_an_empty_list_are_told() {
-    let mut client = Client::new(&["odd stumbles"]).await;
+    let mut client = client_of(&["odd stumbles"]).await;
     let tools = all(&client.ask("tools/list", json!({})).await, "tools", "name");
     if tools.is_empty() {
         let told = client.hear().await;
