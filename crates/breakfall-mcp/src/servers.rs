@@ -265,11 +265,7 @@ impl Servers {
 /// A key for a server that a client calls otherwise (`My Server`, `org/name`), and nobody else has.
 fn key_for(name: &str, taken: &BTreeSet<String>) -> String {
     let of_key = |letter: char| {
-        if letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.') {
-            letter
-        } else {
-            '_'
-        }
+        if ConfiguredUpstream::is_key(letter.encode_utf8(&mut [0; 4])) { letter } else { '_' }
     };
     let plain: String = name.trim().chars().take(60).map(of_key).collect();
     let plain = match plain.trim_matches('_') {

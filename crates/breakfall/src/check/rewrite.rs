@@ -33,14 +33,14 @@ const OPTIONS: usize = 1_000;
 /// The arguments in the accepted shape; nothing where no such shape was found, because a
 /// correction that would be refused again is worse than none.
 pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> Option<Correction> {
-    let mut found = Found { made_up: Vec::new(), is_exact: true };
+    let mut found = Found { made_up: Vec::new(), is_exact: true, confirms: false };
     let mut arguments = Cow::Borrowed(value);
     let mut problems = Cow::Borrowed(problems);
     for _ in 0..ROUNDS {
         let given = arguments.is_object().then_some(&*arguments);
         let mut rewriter = Rewriter { schema, problems: &problems, found, left: VALUES, chosen: 0 };
         let fitted = rewriter.fit(schema.root(), given, &mut String::with_capacity(PATH), DEPTH);
-        if rewriter.left == 0 || !fitted.is_object() {
+        if rewriter.left == 0 || rewriter.found.confirms || !fitted.is_object() {
             return None;
         }
         found = rewriter.found;
@@ -61,6 +61,8 @@ struct Found {
     made_up: Vec<String>,
     /// Nothing was guessed, renamed or left out.
     is_exact: bool,
+    /// One of them says that something is wanted: nobody says that for a model, nor for who it asks.
+    confirms: bool,
 }
 
 struct Rewriter<'a> {
@@ -145,10 +147,7 @@ impl<'a> Rewriter<'a> {
             if options.contains(given) {
                 return given.clone();
             }
-            // Nobody confirms for a model, nor for who it asks.
-            if confirms(path) {
-                self.left = 0;
-            }
+            self.found.confirms |= confirms(path);
             if let Some(option) = nearest_option(options, &text(given)) {
                 self.found.is_exact = false;
                 return option.clone();

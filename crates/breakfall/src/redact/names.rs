@@ -257,13 +257,10 @@ pub(super) fn is_reference(value: &str, as_in_code: bool) -> bool {
         word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
     };
-    let mut words = path.split('.');
-    let first = words.next().unwrap_or_default();
+    let holds = |first: &str| HOLDERS.contains(&first) || path.split('.').any(is_secret_name);
     path.split('.').all(is_word)
         && (path.len() < value.len()
-            || as_in_code
-                && first.len() < path.len()
-                && (HOLDERS.contains(&first) || path.split('.').any(is_secret_name)))
+            || as_in_code && path.split_once('.').is_some_and(|(first, _)| holds(first)))
 }
 
 /// What holds secrets in code.
