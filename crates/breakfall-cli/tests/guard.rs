@@ -108,8 +108,8 @@ fn a_machine_without_servers_has_files_to_read() {
     assert_eq!(status, Some(1));
 }
 
-/// A server that stops listening when it has answered a call, and dies a moment later; its next
-/// incarnation lives.
+/// A server that stops listening when it has answered a call, and dies a moment later; started
+/// anew, it goes on.
 const MORTAL: &str = r#"
 import json, os, sys, time
 try:

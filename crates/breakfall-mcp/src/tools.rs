@@ -83,7 +83,8 @@ fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entr
     if let Some(schema) = described.input_schema {
         spec = spec.schema(schema);
     }
-    Some(spec.tool(Relay { upstream: Arc::clone(upstream), name: described.name }))
+    let reads = effect == Effect::ReadOnly;
+    Some(spec.tool(Relay { upstream: Arc::clone(upstream), name: described.name, reads }))
 }
 
 /// A tool of ours as a server would describe it.
@@ -128,6 +129,22 @@ pub(crate) fn prefixed(tools: Vec<Box<RawValue>>, prefix: &str) -> Vec<Box<RawVa
 struct Relay {
     upstream: Arc<Upstream>,
     name: String,
+    /// Whether it changes nothing.
+    reads: bool,
+}
+
+impl Relay {
+    /// What came of a call, with what is lost where its server is a new one.
+    fn came(&self, answer: Result<Answer, Lost>) -> Outcome {
+        let is_answered = answer.is_ok();
+        let outcome = outcome(answer);
+        match outcome {
+            Ok(_) => self.upstream.succeeded(self.reads),
+            Err(failure) if is_answered && self.upstream.is_anew() => return Err(failure.anew()),
+            Err(_) => {}
+        }
+        outcome
+    }
 }
 
 impl Tool for Relay {
@@ -160,7 +177,7 @@ impl Tool for Relay {
             {
                 tracked.goes_on();
             }
-            outcome(answer)
+            self.came(answer)
         })
     }
 }

@@ -56,7 +56,7 @@ const OFTEN: u32 = 3;
 /// How long a server that hears nothing any more is given until it is gone.
 const DYING: Duration = Duration::from_secs(1);
 
-/// How much a new incarnation is told again.
+/// How much a new life is told again.
 const AGAIN: usize = 1_000;
 
 /// A server behind the guard.
@@ -74,7 +74,7 @@ pub struct Upstream {
     needed: Arc<Notify>,
     /// What connects to an address.
     client: OnceLock<Result<address::To, String>>,
-    /// What every new incarnation of the server is told again: the level of logging, subscriptions.
+    /// What every new life of the server is told again: the level of logging, subscriptions.
     again: Mutex<Vec<(String, Box<RawValue>)>>,
     /// The tools as the server lists them.
     listed: Mutex<Vec<Box<RawValue>>>,
@@ -93,6 +93,9 @@ pub struct Upstream {
     late: AtomicU64,
     garbage: AtomicU64,
     starts: AtomicU64,
+    /// How often it was up, and of which of these lives the model knows.
+    lives: AtomicU64,
+    known: AtomicU64,
 }
 
 /// How a server is, for the developer.
@@ -129,7 +132,7 @@ pub(crate) enum Link {
     Foreign(Box<RawValue>),
 }
 
-/// What the client said when it came: every incarnation of a server is greeted with it.
+/// What the client said when it came: every life of a server is greeted with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Hello {
     pub(crate) era: Era,
@@ -170,6 +173,8 @@ impl Upstream {
             late: AtomicU64::new(0),
             garbage: AtomicU64::new(0),
             starts: AtomicU64::new(0),
+            lives: AtomicU64::new(0),
+            known: AtomicU64::new(0),
         });
         let keeping = keep::keep(Arc::downgrade(&upstream), upstream.hello.subscribe());
         *locked(&upstream.keeping) = Some(tokio::spawn(keeping));
@@ -288,7 +293,7 @@ impl Upstream {
             let answer = connection.request(self, (method, params), origin).await;
             left -= 1;
             match answer {
-                // It did nothing, and its next incarnation may. That it is gone is seen a moment
+                // It did nothing, and its next life may. That it is gone is seen a moment
                 // after it stopped listening.
                 Err(Lost::Stale(_) | Lost::NotSent(_)) if left > 0 => {
                     if !self.is_remote() {
@@ -314,6 +319,22 @@ impl Upstream {
         locked(&self.parameters).get(tool).cloned().unwrap_or_else(|| Arc::new([]))
     }
 
+    /// A call succeeded. Who did something with it works with this life of it; who only read may
+    /// take it for the one before.
+    pub(crate) fn succeeded(&self, reads: bool) {
+        let life = self.lives.load(Ordering::Relaxed);
+        if !reads || self.known.load(Ordering::Relaxed) == 0 {
+            self.known.fetch_max(life, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it was started anew and nobody was told so; the next is not told again.
+    pub(crate) fn is_anew(&self) -> bool {
+        let life = self.lives.load(Ordering::Relaxed);
+        let known = self.known.fetch_max(life, Ordering::Relaxed);
+        known != 0 && known < life
+    }
+
     /// Whether its tools are believed what they say of themselves.
     pub(crate) fn is_trusted(&self) -> bool {
         self.server.is_trusted
@@ -335,7 +356,7 @@ impl Upstream {
         self.counter.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Remembers what a new incarnation must be told again.
+    /// Remembers what a new life must be told again.
     pub(crate) fn remember(&self, method: &str, params: Option<&RawValue>) {
         let params = params.map_or_else(|| raw(&()), ToOwned::to_owned);
         let mut again = locked(&self.again);

@@ -128,6 +128,36 @@ async fn a_dead_server_is_started_anew_and_only_what_may_be_repeated_is() {
 }
 
 #[tokio::test]
+async fn a_server_that_dies_of_a_level_is_told_it_again_and_the_client_does_not_notice() {
+    let mut client = client(Policy::default()).await;
+    let answer = client.ask("logging/setLevel", json!({ "level": "debug" })).await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    assert_eq!(client.counted("initialize"), 2);
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn the_first_failure_after_a_server_was_started_anew_tells_what_is_gone() {
+    let mut client = client(Policy::default()).await;
+    let gone = "Its server was started anew: what it held in memory is gone.";
+    let (text, _) = client.call("fail", json!({})).await;
+    assert!(!text.contains(gone), "{text}");
+    // It died, was started anew and read: nobody noticed.
+    assert_eq!(client.call("read_then_die", json!({})).await, ("read".to_owned(), false));
+    let (text, _) = client.call("fail", json!({ "n": 2 })).await;
+    assert!(text.contains(&format!("\n{gone}\n")), "{text}");
+    let (text, _) = client.call("fail", json!({ "n": 3 })).await;
+    assert!(!text.contains(gone), "{text}");
+    // Who did something since works with the new one.
+    let (text, _) = client.call("write_then_die", json!({})).await;
+    assert!(text.contains("lost its server") && !text.contains(gone), "{text}");
+    assert!(!client.call("environment", json!({})).await.1);
+    let (text, _) = client.call("fail", json!({ "n": 4 })).await;
+    assert!(!text.contains(gone), "{text}");
+    client.leave().await;
+}
+
+#[tokio::test]
 async fn a_server_that_hangs_is_answered_for_told_to_stop_and_its_late_answer_swallowed() {
     let policy = Policy {
         attempt_timeout: Duration::from_millis(200),

@@ -94,6 +94,8 @@ pub(crate) struct Facts {
     pub(crate) not_dispatched: bool,
     /// The call was dispatched and its result is not known.
     pub(crate) may_have_taken_effect: bool,
+    /// What runs the tool was started anew, and this is the first that is told of it since.
+    pub(crate) is_anew: bool,
     /// How often the model made this call in this run and it failed in this way.
     pub(crate) times: u32,
     /// Whether its words tell the kind.
@@ -125,6 +127,7 @@ impl Failure {
             may_pass: None,
             not_dispatched: false,
             may_have_taken_effect: false,
+            is_anew: false,
             times: 1,
             words: Words::Beside,
             json_rpc_code: None,

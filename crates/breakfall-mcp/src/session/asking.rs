@@ -18,7 +18,7 @@ const MOST: usize = 256;
 /// A request of a server to the client.
 pub(super) struct Asked {
     key: String,
-    /// Who asked: its next incarnation did not.
+    /// Who asked: its next life did not.
     connection: Arc<Connection>,
     id: Box<RawValue>,
     /// The client's request that it belongs to.

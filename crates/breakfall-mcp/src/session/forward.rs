@@ -20,11 +20,12 @@ fn lost_answer(upstream: &Upstream, lost: &Lost) -> Answer {
     error(LOST, &format!("`{}` did not answer: {}", upstream.key, lost.in_a_line()))
 }
 
-/// Requests that read, and may be made twice.
-fn reads(method: &str) -> bool {
+/// Requests that may be made twice: they read, or say how something is to be.
+fn may_be_repeated(method: &str) -> bool {
     method.ends_with("/list")
-        || matches!(method, "resources/read" | "resources/templates/list" | "prompts/get")
-        || method == "completion/complete"
+        || matches!(method, "resources/read" | "prompts/get" | "completion/complete" | "ping")
+        || matches!(method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe")
+        || matches!(method, "tasks/get" | "tasks/result")
 }
 
 impl Session {
@@ -85,7 +86,7 @@ impl Session {
         let rewritten = tracked.as_ref().map(|_| fields.raw());
         let params = rewritten.as_deref().or(params);
         let mut answer = upstream.request(method, params, Some(origin)).await;
-        if matches!(answer, Err(Lost::Gone(_))) && reads(method) {
+        if matches!(answer, Err(Lost::Gone(_))) && may_be_repeated(method) {
             answer = upstream.request(method, params, Some(origin)).await;
         }
         answer.unwrap_or_else(|lost| lost_answer(upstream, &lost))
@@ -114,7 +115,7 @@ impl Session {
         let each = self.upstreams.iter().map(|upstream| async move {
             loop {
                 let answer = upstream.request("subscriptions/listen", params, Some(origin)).await;
-                // The next incarnation must be told again.
+                // The next life must be told again.
                 match answer {
                     Err(Lost::Gone(_) | Lost::NotSent(_) | Lost::Stale(_)) => {
                         tokio::time::sleep(AGAIN).await;

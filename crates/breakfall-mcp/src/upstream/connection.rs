@@ -1,4 +1,4 @@
-//! One incarnation of a server: requests go out under our numbers, answers come back under them.
+//! One life of a server: requests go out under our numbers, answers come back under them.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -92,7 +92,7 @@ pub(super) enum Busy {
     ForSeveral,
 }
 
-/// One incarnation of a server.
+/// One life of a server.
 pub(crate) struct Connection {
     recording: Option<Arc<Recording>>,
     pub(super) wire: Wire,

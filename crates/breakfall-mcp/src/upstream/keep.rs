@@ -159,6 +159,7 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
         match foreign {
             None => {
                 was_up = true;
+                upstream.lives.fetch_add(1, Ordering::Relaxed);
                 *locked(&upstream.took) = Some(began.elapsed());
                 upstream.link.send_replace(Link::Up(Arc::clone(connection)));
                 upstream.events.send(Event::Up(upstream.key.clone())).await;

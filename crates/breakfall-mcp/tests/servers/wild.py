@@ -130,6 +130,11 @@ for line in sys.stdin:
     elif method == "resources/read":
         words = "could not reach postgres://u:hunter2-" + "secret@h/db"
         send(id=id, error={"code": -32002, "message": words, "data": {"uri": params["uri"]}})
+    elif method == "logging/setLevel":
+        count("level")
+        if times("level") == 1:
+            os._exit(3)
+        send(id=id, result={})
     elif method == "odd/method":
         send(id=id, result={"odd": params})
     elif id is not None and method:

@@ -191,6 +191,13 @@ impl Failure {
         self
     }
 
+    /// Tells that what runs the tool was started anew since it last answered: what it held, such as
+    /// an open page or a session, is gone.
+    pub fn anew(mut self) -> Self {
+        self.0.is_anew = true;
+        self
+    }
+
     /// Tells the HTTP status, which decides the kind where nothing better is known.
     pub fn status_is(mut self, status: u16) -> Self {
         self.0.status = Some(status);

@@ -103,6 +103,8 @@ pub struct FailureReport {
     pub substitute: Option<Box<FailureReport>>,
     /// The call was dispatched and its result is not known.
     pub may_have_taken_effect: bool,
+    /// What runs the tool was started anew, and this is the first that is told of it since.
+    pub is_anew: bool,
     /// The causes, outermost first.
     pub chain: Vec<String>,
     /// Where it happened, when a backtrace was asked for.
@@ -130,6 +132,7 @@ impl FailureReport {
             may_pass,
             not_dispatched: _,
             may_have_taken_effect,
+            is_anew,
             times,
             words,
             json_rpc_code: _,
@@ -165,6 +168,7 @@ impl FailureReport {
             may_pass,
             times,
             may_have_taken_effect,
+            is_anew,
             substitute: None,
             chain: Vec::new(),
             backtrace,

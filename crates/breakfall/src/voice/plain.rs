@@ -36,6 +36,11 @@ impl Voice for Plain {
             let why = words(substitute);
             push(&mut text, &["\n`", &substitute.tool, "` was tried instead: ", &why, "."]);
         }
+        // Arguments are refused by what is written, not by what was there before.
+        if failure.is_anew && failure.kind != FailureKind::InvalidArguments {
+            text.push_str(if text.contains('\n') { "\n" } else { " " });
+            text.push_str("Its server was started anew: what it held in memory is gone.");
+        }
         text.push('\n');
         push_advice(&mut text, failure);
         push(&mut text, &[" (ref ", failure.reference.as_str(), ")"]);
