@@ -388,6 +388,42 @@ async fn the_only_unknown_name_is_taken_for_the_only_missing_one() {
     assert!(reply.text.contains("put the real values there: `query`"), "{}", reply.text);
 }
 
+/// `delete where {}` ran where the model had said nothing of what.
+#[tokio::test]
+async fn what_was_not_said_is_never_passed_on() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "where": { "type": "object" },
+            "list": { "type": "array" },
+            "text": { "type": "string" },
+            "flag": { "type": "boolean" },
+            "number": { "type": "integer" },
+            "all": { "type": "array", "items": { "type": "object" } },
+            "shape": { "type": "object", "properties": { "of": { "type": "object" } }, "required": ["of"] },
+            "either": { "anyOf": [{ "type": "object" }, { "type": "array" }] },
+        },
+        "required": ["where"],
+    });
+    for arguments in [
+        r#"{}"#,
+        r#"{"where":null}"#,
+        r#"{"where":{},"list":null}"#,
+        r#"{"where":{},"text":null}"#,
+        r#"{"where":{},"flag":null}"#,
+        r#"{"where":{},"number":null}"#,
+        r#"{"all":[null],"where":{}}"#,
+        r#"{"shape":{},"where":{}}"#,
+        r#"{"shape":null,"where":{}}"#,
+        r#"{"either":null,"where":{}}"#,
+    ] {
+        let passed: Value = serde_json::from_str(&passed_on(&schema, arguments).await).unwrap();
+        assert_eq!(passed, serde_json::from_str::<Value>(arguments).unwrap());
+    }
+    let reply = answer(schema, "{}").await;
+    assert!(reply.text.contains("put the real values there: `where`"), "{}", reply.text);
+}
+
 #[tokio::test]
 async fn what_would_change_what_a_call_means_is_left_to_its_tool() {
     let schema = json!({ "type": "object", "properties": {

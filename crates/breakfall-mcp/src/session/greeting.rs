@@ -128,8 +128,11 @@ impl Session {
         if self.upstreams.is_empty() && era::version(params).as_deref() != Some(MODERN) {
             return Some(era::unsupported(era::version(params), &[MODERN]));
         }
+        // Whether a single server is spoken to like that is for itself to say.
+        let is_asked = method == "server/discover" && !self.is_prefixed();
+        let patience = if is_asked { GREETING } else { LISTING };
         for upstream in &self.upstreams {
-            if let Err(Lost::Foreign(said)) = upstream.connected(LISTING).await {
+            if let Err(Lost::Foreign(said)) = upstream.connected(patience).await {
                 return Some(if method == "server/discover" {
                     Answer::Error(said)
                 } else {

@@ -16,8 +16,9 @@ use crate::message::{Answer, notification};
 const GREETING: Duration = Duration::from_secs(30);
 const STARTING: Duration = Duration::from_mins(5);
 
-/// How long it is waited for one that may not know how it is spoken to, and says nothing then.
-const PROBING: Duration = Duration::from_secs(5);
+/// After how long one that says nothing, and may not know how it is spoken to, is told as foreign.
+/// It may also be starting: the clients that ask like that give up after 10 s at the earliest.
+pub(super) const PROBING: Duration = Duration::from_secs(9);
 
 /// How many pages of a list are read.
 pub(crate) const PAGES: usize = 100;
@@ -46,11 +47,11 @@ pub(super) async fn greet(
         params.set("_meta", hello.said.clone());
         params.raw()
     };
-    let (method, params, patience) = match hello.era {
-        Era::Legacy if upstream.is_remote() => ("initialize", hello.said.clone(), GREETING),
-        Era::Legacy => ("initialize", hello.said.clone(), STARTING),
-        Era::Modern => ("server/discover", meta(), PROBING),
+    let (method, params) = match hello.era {
+        Era::Legacy => ("initialize", hello.said.clone()),
+        Era::Modern => ("server/discover", meta()),
     };
+    let patience = if upstream.is_remote() { GREETING } else { STARTING };
     let greeting = || {
         let asked = connection.request(upstream, (method, Some(&params)), None);
         tokio::time::timeout(patience, asked)
@@ -115,7 +116,7 @@ pub(super) async fn greet(
 }
 
 /// What a server says that does not know a method.
-fn not_found() -> Box<RawValue> {
+pub(super) fn not_found() -> Box<RawValue> {
     raw(&serde_json::json!({ "code": -32601, "message": "Method not found" }))
 }
 

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::address::client;
 use super::connection::{WROTE, Wire};
-use super::greet::{Cold, greet};
+use super::greet::{Cold, PROBING, greet, not_found};
 use super::heard::read;
 use super::http::Http;
 use super::{Connection, Event, Hello, Link, Lost, Upstream, locked};
@@ -136,11 +136,21 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
     let mut refusal = None;
     let mut was_up = false;
     let mut has_died = false;
+    let mut is_left = false;
     loop {
         let Some(hello) = said.borrow_and_update().clone() else { break };
+        let other = |said: &Option<Hello>| said.as_ref().is_some_and(|it| it.era != hello.era);
         let greeted = tokio::select! {
-            greeted = greet(upstream, connection, &hello) => greeted,
+            greeted = told_when_silent(upstream, &hello, greet(upstream, connection, &hello)) => {
+                greeted
+            }
             _ = ending.wait_for(|ending| *ending) => break,
+            // It has read how the client spoke before, and may speak no other way in this life.
+            _ = said.wait_for(other) => {
+                upstream.link.send_replace(Link::Starting);
+                is_left = true;
+                break;
+            }
         };
         let foreign = match greeted {
             Ok(()) => None,
@@ -168,7 +178,6 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
                 upstream.link.send_replace(Link::Foreign(said));
             }
         }
-        let other = |said: &Option<Hello>| said.as_ref().is_some_and(|it| it.era != hello.era);
         tokio::select! {
             () = connection.over() => break,
             _ = ending.wait_for(|ending| *ending) => break,
@@ -188,7 +197,24 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
     let (why, signal) = life.end().await;
     // Who is killed while he starts would have been up.
     let was_killed = has_died && signal.is_some_and(|signal| KILLED.contains(&signal));
-    (refusal.unwrap_or(Lost::NotSent(why)), was_up || was_killed)
+    (refusal.unwrap_or(Lost::NotSent(why)), was_up || was_killed || is_left)
+}
+
+/// A greeting. The first that is not answered soon may not be understood, and who waits is told so;
+/// the answer may come all the same.
+async fn told_when_silent(
+    upstream: &Upstream,
+    hello: &Hello,
+    greeting: impl Future<Output = Result<(), Cold>>,
+) -> Result<(), Cold> {
+    let mut greeting = std::pin::pin!(greeting);
+    if hello.era == Era::Modern && upstream.lives.load(Ordering::Relaxed) == 0 {
+        match tokio::time::timeout(PROBING, &mut greeting).await {
+            Ok(greeted) => return greeted,
+            Err(_) => drop(upstream.link.send_replace(Link::Foreign(not_found()))),
+        }
+    }
+    greeting.await
 }
 
 /// What a server is while it is there.

@@ -167,7 +167,9 @@ impl<'a> Rewriter<'a> {
         let unread = given.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
         let something = given.is_some_and(|given| !given.is_null());
         let given = unread.as_ref().or(given).and_then(Value::as_object);
-        if something && given.is_none() && !path.is_empty() {
+        let is_made_up = given.is_none() && !path.is_empty();
+        let before = self.found.made_up.len();
+        if something && is_made_up {
             self.make_up_at(path);
         }
         let empty = Map::new();
@@ -214,6 +216,10 @@ impl<'a> Rewriter<'a> {
                     self.within(name, path, |this, path| this.fit(wanted, None, path, depth - 1));
                 fitted.insert(name.to_owned(), value);
             }
+        }
+        // One with nothing in it says something, too: no condition is every one.
+        if is_made_up && self.found.made_up.len() == before {
+            self.make_up_at(path);
         }
         Value::Object(fitted)
     }
