@@ -35,6 +35,10 @@ use crate::upstream::{Event, Events, Upstream, locked, of_subscription};
 /// are fetched before they start, and many clients ask once. They give up after 30 s.
 const GREETING: Duration = Duration::from_secs(20);
 
+/// How long the first list of an only server waits for it: there is nothing else to tell. Clients
+/// give up after a minute.
+const FIRST: Duration = Duration::from_secs(45);
+
 /// How long anything else waits for servers that are not there.
 const LISTING: Duration = Duration::from_secs(5);
 
@@ -81,6 +85,17 @@ struct Running {
     listens: bool,
 }
 
+/// What stands before the names of a server's tools, where there are several.
+fn prefix(all: &[Arc<Upstream>], upstream: &Upstream) -> String {
+    if all.len() > 1 { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
+}
+
+/// Whose tool has this name.
+fn owner<'u>(all: &'u [Arc<Upstream>], name: &str) -> Option<&'u Arc<Upstream>> {
+    let fitting = all.iter().filter(|upstream| name.starts_with(&prefix(all, upstream)));
+    fitting.max_by_key(|upstream| upstream.key.len())
+}
+
 impl Session {
     /// Whether a tool's name begins with its server's key.
     fn is_prefixed(&self) -> bool {
@@ -88,13 +103,12 @@ impl Session {
     }
 
     fn prefix(&self, upstream: &Upstream) -> String {
-        if self.is_prefixed() { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
+        prefix(&self.upstreams, upstream)
     }
 
     /// The server whose key a name begins with: of two, the longer key.
     fn owner(&self, name: &str) -> Option<&Arc<Upstream>> {
-        let fitting = self.upstreams.iter().filter(|it| name.starts_with(&self.prefix(it)));
-        fitting.max_by_key(|upstream| upstream.key.len())
+        owner(&self.upstreams, name)
     }
 
     fn upstream(&self, key: &str) -> Option<&Arc<Upstream>> {
@@ -215,7 +229,7 @@ impl Session {
                 ("server/discover", Era::Modern) if self.is_listing() => self.discovered().await,
                 ("subscriptions/listen", Era::Modern) => self.listening(origin, params).await,
                 ("tools/list", era) if self.is_listing() => self.listed(era).await,
-                ("tools/list", era) => match self.forwarded(origin, method, params).await {
+                ("tools/list", era) => match self.first_listed(origin, method, params).await {
                     // A server that is not there has the tools that it had, or none yet.
                     answer if answer.is_lost() => self.listed(era).await,
                     answer => self.seen(params, answer),
@@ -312,10 +326,7 @@ impl Session {
                     self.tools_changed().await;
                 }
             }
-            Event::Tools(key) => {
-                self.learn(&key);
-                self.tools_changed().await;
-            }
+            Event::Tools => self.tools_changed().await,
             Event::Listed(key) => {
                 self.learn(&key);
             }

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use breakfall::{
-    Arguments, BoxFuture, Context, Effect, Entry, Failure, Outcome, Output, Reply, Tool, ToolSpec,
-    without_halves,
+    Arguments, BoxFuture, Context, Effect, Entry, Failure, FailureKind, Outcome, Output, Reply,
+    Tool, ToolSpec, without_halves,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 pub(crate) use called::{Called, Errors};
 use called::{Request, rewritten};
-use words::{looked, without_code, without_noise};
+use words::{is_unknown, looked, without_code, without_noise};
 
 use crate::era::Era;
 use crate::fields::{Fields, raw, read};
@@ -84,7 +84,22 @@ fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entr
         spec = spec.schema(schema);
     }
     let reads = effect == Effect::ReadOnly;
-    Some(spec.tool(Relay { upstream: Arc::clone(upstream), name: described.name, reads }))
+    let relay =
+        Relay { upstream: Arc::clone(upstream), name: described.name, reads, is_listed: true };
+    Some(spec.tool(relay))
+}
+
+/// How long the name of a tool may be that a server is asked for and does not list.
+const LONGEST: usize = 256;
+
+/// A tool of that name, which its server may take and does not list: some tell of theirs only to who
+/// searches for them.
+pub(crate) fn unlisted(upstream: &Arc<Upstream>, name: &str, prefix: &str) -> Option<Entry> {
+    let own = name.strip_prefix(prefix).filter(|own| (1..=LONGEST).contains(&own.len()))?;
+    let (upstream, own) = (Arc::clone(upstream), own.to_owned());
+    let key = upstream.key.clone();
+    let relay = Relay { upstream, name: own, reads: false, is_listed: false };
+    Some(ToolSpec::new(name, "").schema(json!({ "type": "object" })).tool(relay).upstream(key))
 }
 
 /// A tool of ours as a server would describe it.
@@ -131,6 +146,8 @@ struct Relay {
     name: String,
     /// Whether it changes nothing.
     reads: bool,
+    /// Whether its server tells of it.
+    is_listed: bool,
 }
 
 impl Relay {
@@ -138,6 +155,11 @@ impl Relay {
     fn came(&self, answer: Result<Answer, Lost>) -> Outcome {
         let is_answered = answer.is_ok();
         let outcome = outcome(answer);
+        if let (Err(failure), false) = (&outcome, self.is_listed)
+            && is_unknown(failure.message(), &self.name)
+        {
+            return Err(Failure::of_kind(FailureKind::UnknownTool));
+        }
         match outcome {
             Ok(_) => self.upstream.succeeded(self.reads),
             Err(failure) if is_answered && self.upstream.is_anew() => return Err(failure.anew()),

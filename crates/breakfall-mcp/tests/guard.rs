@@ -88,6 +88,20 @@ async fn a_tool_that_a_client_sees_can_be_called_whatever_its_name_is() {
     client.leave().await;
 }
 
+/// Some servers tell of their tools only to who searches for them.
+#[tokio::test]
+async fn a_tool_that_its_server_takes_and_does_not_list_is_called() {
+    let mut client = client(Policy::default()).await;
+    assert_eq!(client.call("unlisted", json!({})).await, ("ran".to_owned(), false));
+    let (text, is_error) = client.call("unlisted", json!({ "fail": true })).await;
+    assert!(is_error && text.starts_with("`unlisted` failed. It said:\n> ran"), "{text}");
+    let (text, is_error) = client.call("unlitsed", json!({})).await;
+    assert!(is_error && text.starts_with("`unlitsed` is not a tool."), "{text}");
+    let listed = client.ask("tools/list", json!({})).await;
+    assert!(!listed.to_string().contains("unlisted"), "{listed}");
+    client.leave().await;
+}
+
 #[tokio::test]
 async fn an_error_without_words_says_what_its_structured_part_does() {
     let mut client = client(Policy::default()).await;

@@ -30,6 +30,8 @@ for line in sys.stdin:
     elif method == "tools/call" and message["params"]["name"] == "leak":
         url = "postgres://bob:hunter2@db"
         result = {"content": [{"type": "text", "text": "at " + url}], "structuredContent": {"at": url}}
+    elif method == "tools/call" and message["params"]["name"] != "die":
+        result = {"isError": True, "content": [{"type": "text", "text": "no such tool"}]}
     elif method == "tools/call":
         if open(path).read().count("start") == 1: os._exit(3)
         result = {"content": [{"type": "text", "text": "alive"}]}

@@ -34,7 +34,9 @@ use crate::redact::{Redactor, Terms};
 use crate::tool::{Stragglers, Watch};
 use crate::toolbox::Found;
 use crate::voice::{Plain, Voice, speak};
-use crate::{Arguments, Call, Detail, Failure, Outcome, RawArguments, Reply, Report, Toolbox};
+use crate::{
+    Arguments, Call, Detail, Failure, FailureKind, Outcome, RawArguments, Reply, Report, Toolbox,
+};
 
 /// Stands between a model and its tools: every call is answered, exactly once, under its id.
 ///
@@ -163,7 +165,7 @@ impl Guard {
     }
 
     fn find(&self, name: &str) -> Found {
-        match self.toolbox.get(name) {
+        match self.toolbox.get(name).or_else(|| self.toolbox.unlisted(name)) {
             Some(slot) => Found::Tool(slot),
             None => Found::Nothing(self.standing.rules(name, None)),
         }
@@ -207,6 +209,7 @@ impl Guard {
     /// The one exit: remember, redact, speak, close.
     fn answer(&self, outcome: Outcome, policy: &Policy, record: &mut OpenRecord<'_>) -> Reply {
         let call = record.call;
+        let outcome = outcome.map_err(|failure| self.told_of(failure, record));
         let terms = self.terms(&call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
         let run = || RunTerms {
@@ -225,6 +228,19 @@ impl Guard {
 }
 
 impl Guard {
+    /// A failure; with the tools that there are, where the one that was asked says that it is none.
+    fn told_of(&self, failure: Failure, record: &mut OpenRecord<'_>) -> Failure {
+        if failure.kind() != FailureKind::UnknownTool || *failure.detail() != Detail::None {
+            return failure;
+        }
+        record.trail.is_found = false;
+        record.trail.upstream = None;
+        let key = failure.into_facts().key;
+        let mut failure = self.toolbox.unknown(&record.call.tool);
+        failure.facts_mut().key = key;
+        failure
+    }
+
     /// What holds for the calls of a tool, all that was said of it and of its upstream considered.
     pub fn policy(&self, tool: &str) -> &Policy {
         self.standing.policies.of(tool, || self.toolbox.upstream_of(tool))

@@ -5,7 +5,7 @@ mod snapshot;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 
@@ -40,7 +40,11 @@ pub struct Toolbox {
     upstreams: ArcSwap<BTreeMap<String, Arc<Gate>>>,
     writing: Mutex<()>,
     fit: Option<Fit>,
+    otherwise: OnceLock<Otherwise>,
 }
+
+/// Who is asked for tools that nobody told of.
+type Otherwise = Box<dyn Fn(&str) -> Option<Entry> + Send + Sync>;
 
 /// What is done to every tool that comes in, now or later, and what holds for its calls.
 pub(crate) type Fit = Box<dyn Fn(Entry) -> (Entry, Rules) + Send + Sync>;
@@ -231,6 +235,19 @@ impl Toolbox {
         let upstream = entry.spec.upstream.as_deref().map(|name| self.upstream(name));
         let (gate, state) = (Arc::default(), AtomicU8::new(ENABLED));
         Ok(Slot { entry, schema, gate, upstream, rules, state })
+    }
+
+    /// Asks this for tools of names that nobody told of; what was said first holds. Such a tool is
+    /// called like every other and stands in no list. Where it is none after all it fails as
+    /// [`FailureKind::UnknownTool`], and the model hears which there are.
+    pub fn otherwise(&self, ask: impl Fn(&str) -> Option<Entry> + Send + Sync + 'static) {
+        let _ = self.otherwise.set(Box::new(ask));
+    }
+
+    /// The tool of a name that nobody told of.
+    pub(crate) fn unlisted(&self, name: &str) -> Option<Arc<Slot>> {
+        let entry = (self.otherwise.get()?)(name)?;
+        self.slotted(entry).ok().map(Arc::new)
     }
 
     /// Takes a tool out. Calls that run go on.

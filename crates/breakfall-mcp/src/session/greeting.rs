@@ -156,7 +156,10 @@ impl Session {
     /// All tools of all servers.
     pub(super) async fn listed(&self, era: Era) -> Answer {
         let patience = self.patience();
-        let waits = self.upstreams.iter().map(|upstream| upstream.connected(patience));
+        let waits = self.upstreams.iter().map(|upstream| async move {
+            let _ = upstream.connected(patience).await;
+            upstream.is_relisted(patience).await
+        });
         futures_util::future::join_all(waits).await;
         self.has_listed.store(true, Ordering::Relaxed);
         let own = self.own.iter().map(tools::described);

@@ -1,13 +1,15 @@
 //! Which tools there are: learned from servers, and asked for where a name is nobody's.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::{LISTING, Session};
+use super::{FIRST, LISTING, Session};
 use crate::message::Answer;
+use crate::origin::Origin;
 use crate::tools;
 use crate::upstream::{Lost, locked};
 
@@ -51,6 +53,19 @@ impl Session {
             asked.insert(tool.to_owned(), now);
         }
         may
+    }
+
+    /// Asks the only server for its tools; the first time as soon as it is there.
+    pub(super) async fn first_listed(
+        &self,
+        origin: &Arc<Origin>,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Answer {
+        if let ([only], false) = (&*self.upstreams, self.has_listed.load(Ordering::Relaxed)) {
+            let _ = only.connected(FIRST).await;
+        }
+        self.forwarded(origin, method, params).await
     }
 
     /// A list of the only server's passes: what the client sees there it may call.

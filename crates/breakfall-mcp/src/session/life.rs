@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::{GREETING, Session};
+use super::{GREETING, Session, owner, prefix};
 use crate::era::{self, Era};
 use crate::error::Error;
 use crate::fields::raw;
@@ -158,6 +158,11 @@ impl Session {
         let guard = guard.build()?;
         let upstreams: Result<Vec<_>, Error> = servers.servers.into_iter().map(start).collect();
         let upstreams = upstreams?;
+        let all = upstreams.clone();
+        guard.toolbox().otherwise(move |name| {
+            let upstream = owner(&all, name)?;
+            tools::unlisted(upstream, name, &prefix(&all, upstream))
+        });
         let session = Arc::new(Self {
             own: guard.toolbox().callable(),
             era: Mutex::default(),

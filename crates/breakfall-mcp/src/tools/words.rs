@@ -99,3 +99,71 @@ pub(super) fn without_code(text: &str) -> (&str, Option<i64>) {
         _ => (text, None),
     }
 }
+
+/// What servers say of what they do not have, and what they call it.
+const NONE: [&str; 13] = [
+    "unknown",
+    "not found",
+    "no such",
+    "not exist",
+    "n't exist",
+    "not available",
+    "not registered",
+    "not supported",
+    "unsupported",
+    "unrecognized",
+    "invalid tool",
+    "undefined",
+    "no tool",
+];
+const TOOL: [&str; 3] = ["tool", "function", "method"];
+
+/// How long a server's words are that only say that it has no such tool.
+const BRIEF: usize = 500;
+
+/// Whether a server says that it has no tool of this name.
+pub(super) fn is_unknown(words: &str, name: &str) -> bool {
+    if words.len() > BRIEF + name.len() {
+        return false;
+    }
+    let (words, name) = (words.to_lowercase(), name.to_lowercase());
+    // What a framework says around every error of a tool that it ran.
+    let around = ["error executing tool", "error calling tool", "error in tool", "tool execution"];
+    let said = match words.split_once(':') {
+        Some((before, said)) if around.iter().any(|it| before.contains(it)) => said,
+        _ => &words,
+    };
+    let first = said.lines().next().unwrap_or_default();
+    let is_about = first.contains(&*name) || TOOL.iter().any(|it| first.contains(it));
+    is_about && NONE.iter().any(|it| first.contains(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_has_no_such_tool_says_so_in_many_ways() {
+        for words in [
+            "Unknown tool: ehco",
+            "Tool ehco not found",
+            "MCP error -32602: Tool ehco not found",
+            "Method not found",
+            "tool 'ehco' not found: tool not found",
+            "Error calling tool 'ehco': Unknown tool: 'ehco'",
+            "Invalid tool name",
+            "Unsupported tool ehco",
+        ] {
+            assert!(is_unknown(words, "ehco"), "{words}");
+        }
+        for words in [
+            "Error executing tool ehco: file not found",
+            "ENOENT: no such file or directory, open '/srv/x.txt'",
+            "the city is not known",
+            "MCP error -32602: Invalid arguments for tool ehco: [\"path\"]",
+            "",
+        ] {
+            assert!(!is_unknown(words, "ehco"), "{words}");
+        }
+    }
+}

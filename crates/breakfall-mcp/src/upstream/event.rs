@@ -16,9 +16,9 @@ const MOST: usize = 1024;
 pub(crate) enum Event {
     /// It is up, with these tools.
     Up(String),
-    /// Its tools are others now.
-    Tools(String),
-    /// They are, and the client heard it from the server.
+    /// It says that its tools are others now.
+    Tools,
+    /// They were listed anew; the client has heard that they are others.
     Listed(String),
     Request {
         key: String,

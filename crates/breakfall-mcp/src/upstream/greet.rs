@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::connection::Wire;
-use super::{Connection, Hello, Lost, Resources, Upstream, locked, mailbox};
+use super::heard::relist;
+use super::{Connection, Event, Hello, Lost, Resources, Upstream, locked, mailbox};
 use crate::era::Era;
 use crate::fields::{Fields, raw};
 use crate::message::{Answer, notification};
@@ -19,6 +20,9 @@ const STARTING: Duration = Duration::from_mins(5);
 /// After how long one that says nothing, and may not know how it is spoken to, is told as foreign.
 /// It may also be starting: the clients that ask like that give up after 10 s at the earliest.
 pub(super) const PROBING: Duration = Duration::from_secs(9);
+
+/// How long the tools of one that has just come are waited for.
+const LISTING: Duration = Duration::from_secs(5);
 
 /// How many pages of a list are read.
 pub(crate) const PAGES: usize = 100;
@@ -110,7 +114,9 @@ pub(super) async fn greet(
     // What it had in an earlier life tells nothing of this one.
     *locked(&upstream.resources) = Resources::default();
     if offers_tools {
-        list(upstream, connection).await;
+        // Who has a long list answers calls meanwhile.
+        relist(upstream, connection, Event::Up(upstream.key.clone()));
+        upstream.is_relisted(LISTING).await;
     }
     Ok(())
 }

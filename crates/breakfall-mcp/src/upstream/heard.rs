@@ -140,14 +140,15 @@ fn noticed(
             return None;
         };
         if is_of_tools {
-            relist(upstream, connection, None);
+            relist(upstream, connection, Event::Listed(upstream.key.clone()));
         }
         let params = of_subscription(&method, params.as_deref(), &origin)?;
         return Some(Event::Notification { method, params: Some(params), about: Some(origin) });
     }
     if is_of_tools {
-        relist(upstream, connection, Some(Event::Tools(upstream.key.clone())));
-        return None;
+        // Told where it stands: who asks for them then waits until they are known.
+        relist(upstream, connection, Event::Listed(upstream.key.clone()));
+        return Some(Event::Tools);
     }
     let about = match (within, method.as_str()) {
         (Some(number), _) => connection.origin(number),
@@ -164,13 +165,12 @@ fn noticed(
 }
 
 /// Asks for the tools anew, and tells it then.
-fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Option<Event>) {
+pub(super) fn relist(upstream: &Arc<Upstream>, connection: &Arc<Connection>, told: Event) {
     let (upstream, connection) = (Arc::clone(upstream), Arc::clone(connection));
     let relisting = upstream.relisting();
     tokio::spawn(async move {
         list(&upstream, &connection).await;
         drop(relisting);
-        let told = told.unwrap_or_else(|| Event::Listed(upstream.key.clone()));
         upstream.events.send(told).await;
     });
 }

@@ -142,6 +142,8 @@ def call(id, params):
     elif name == "big_question":
         question = {"params": {"text": "y" * (17 << 20)}, "method": "sampling/createMessage", "id": f"q-{id}"}
         write(json.dumps(question))
+    elif all(name != known["name"] for known in tools()):
+        send(id=id, result=text(f"Unknown tool: {name}", isError=True))
     else:
         send(id=id, result=text(json.dumps(arguments)))
 

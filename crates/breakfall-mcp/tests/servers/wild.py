@@ -103,6 +103,10 @@ def call(id, params):
         send(id=id, result={"content": [], "isError": True, "structuredContent": rows})
     elif name == "environment":
         send(id=id, result=text(json.dumps(sorted(os.environ))))
+    elif name == "unlisted":
+        send(id=id, result=text("ran", isError=arguments.get("fail", False)))
+    else:
+        send(id=id, result=text(f"Unknown tool: {name}", isError=True))
 
 
 for line in sys.stdin:

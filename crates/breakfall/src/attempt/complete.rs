@@ -28,8 +28,9 @@ pub(super) fn complete(mut failure: Failure, arguments: &Arguments, may_repeat: 
     );
     let was_dispatched = !failure.never_dispatched();
     let facts = failure.facts_mut();
-    // What was found and called exists: what its server lacks, it lacks now.
-    if facts.kind == FailureKind::UnknownTool {
+    // What was found and called exists: what its server lacks, it lacks now. Only a door knows of one
+    // that nobody told of.
+    if facts.kind == FailureKind::UnknownTool && facts.provenance != Provenance::Guard {
         facts.kind = FailureKind::Unavailable;
     }
     // A call that was dispatched and not answered may have done its work.
