@@ -146,6 +146,19 @@ async fn a_server_that_stands_still_does_not_hold_up_what_is_asked_of_the_others
 }
 
 #[tokio::test]
+async fn arguments_that_nobody_gave_are_not_given() {
+    let mut client = client_of(&["odd"]).await;
+    for (params, given) in [
+        (json!({ "name": "given" }), "\"nothing\""),
+        (json!({ "name": "given", "arguments": {} }), "{}"),
+    ] {
+        let answer = client.ask("tools/call", params).await;
+        assert_eq!(answer["result"]["content"][0]["text"], given, "{answer}");
+    }
+    client.leave().await;
+}
+
+#[tokio::test]
 async fn a_tool_that_has_just_appeared_can_be_called() {
     let mut client = client_of(&["odd"]).await;
     client.call("nope", json!({})).await;

@@ -146,7 +146,7 @@ impl Checked<'_> {
             Err(failure) => failure,
         };
         classify::classify(&mut failure, terms.reader, &slot.entry.spec.name);
-        let failure = complete(failure, arguments, slot.entry.spec.effect.may_repeat());
+        let failure = complete(failure, arguments, &slot.entry.spec);
         let verdicts = (of_tool(&failure, (slot, arguments), began), of_upstream(&failure, began));
         passes.settle(&slot.entry.spec, verdicts, ended, trail);
         trail.failed(began - terms.began, ended - began, failure.kind());

@@ -406,7 +406,7 @@ async fn what_was_not_said_is_never_passed_on() {
         "required": ["where"],
     });
     for arguments in [
-        r#"{}"#,
+        "{}",
         r#"{"where":null}"#,
         r#"{"where":{},"list":null}"#,
         r#"{"where":{},"text":null}"#,

@@ -181,6 +181,26 @@ async fn a_tool_that_fails_without_what_it_needs_failed_for_that() {
     assert_eq!(reply.kind(), Some(FailureKind::Execution));
 }
 
+/// "Correct the arguments", of a call that can have none.
+#[tokio::test]
+async fn a_tool_without_arguments_does_not_fail_for_them() {
+    struct Fails;
+    impl Tool for Fails {
+        fn call<'a>(&'a self, _: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+            let said = Failure::told("Invalid task creation result").json_rpc_code_is(-32602);
+            Box::pin(std::future::ready(Err(said)))
+        }
+    }
+    for (schema, kind) in [
+        (json!({ "type": "object", "properties": {} }), FailureKind::Execution),
+        (json!({ "type": "object" }), FailureKind::InvalidArguments),
+    ] {
+        let tool = ToolSpec::new("run", "").schema(schema).tool(Fails);
+        let guard = Guard::builder().tool(tool).build().unwrap();
+        assert_eq!(call(&guard, json!({})).await.kind(), Some(kind));
+    }
+}
+
 /// The server's hint was lost, and the call shown had the field in it that the server refused.
 #[tokio::test]
 async fn what_a_server_says_of_an_argument_that_its_schema_lets_pass_is_told() {

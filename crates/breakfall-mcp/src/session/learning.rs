@@ -35,7 +35,8 @@ impl Session {
             if !self.guard.toolbox().knows(tool) && upstream.is_relisted(LISTING).await {
                 self.learn(&upstream.key);
             }
-            if !self.guard.toolbox().knows(tool) && self.may_ask_for(tool) {
+            let is_asked = || upstream.is_relisting() || !self.may_ask_for(tool);
+            if !self.guard.toolbox().knows(tool) && !is_asked() {
                 upstream.list().await;
                 self.learn(&upstream.key);
             }

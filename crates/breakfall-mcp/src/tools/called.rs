@@ -148,7 +148,12 @@ pub(super) fn rewritten(
     }
     let text = arguments.text().filter(|text| !text.trim().is_empty());
     let written = text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
-    fields.set("arguments", written.unwrap_or_else(|| raw(arguments.value())));
+    // What nobody gave is not given, either.
+    let is_absent = request.is_some_and(|request| request.arguments.is_none())
+        && arguments.value().as_object().is_some_and(serde_json::Map::is_empty);
+    if !is_absent {
+        fields.set("arguments", written.unwrap_or_else(|| raw(arguments.value())));
+    }
     let origin = request.map(|request| &request.origin);
     let tracked = upstream.with_token(&mut fields, Some(progress.clone()), origin);
     (fields.raw(), tracked)

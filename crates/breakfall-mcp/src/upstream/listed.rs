@@ -51,6 +51,11 @@ impl Upstream {
         Relisting(Arc::clone(self))
     }
 
+    /// Whether the tools are asked for at this moment.
+    pub(crate) fn is_relisting(&self) -> bool {
+        *self.relists.borrow() > 0
+    }
+
     /// Waits while the tools are asked for anew; true where they were.
     pub(crate) async fn is_relisted(&self, patience: Duration) -> bool {
         let mut relists = self.relists.subscribe();

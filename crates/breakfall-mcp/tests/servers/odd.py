@@ -69,6 +69,7 @@ def tools():
         tool("add"),
         tool("task"),
         tool("touch"),
+        tool("given"),
         tool("slow"),
         tool("big"),
         tool("null"),
@@ -120,6 +121,8 @@ def call(id, params):
         else:
             send(id=id, result={"task": {"taskId": "t", "status": "working"}})
             progress(token)
+    elif name == "given":
+        send(id=id, result=text(json.dumps(params.get("arguments", "nothing"))))
     elif name == "touch":
         for uri in SUBSCRIBED:
             send(method="notifications/resources/updated", params={"uri": uri})

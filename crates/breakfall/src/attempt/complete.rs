@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::brought;
 use crate::failure::{Facts, Words};
 use crate::redact::is_secret_name;
-use crate::{Arguments, Correction, Detail, Failure, FailureKind, Problem, Provenance};
+use crate::{Arguments, Correction, Detail, Failure, FailureKind, Problem, Provenance, ToolSpec};
 
 /// Completes what is known of a failure with what only the guard knows.
-pub(super) fn complete(mut failure: Failure, arguments: &Arguments, may_repeat: bool) -> Failure {
+pub(super) fn complete(mut failure: Failure, arguments: &Arguments, spec: &ToolSpec) -> Failure {
     // What it was told to run failed, not the tool that ran it.
     if failure.is_told() && brought::has_program(arguments.value()) {
         let facts = failure.facts_mut();
@@ -34,7 +34,11 @@ pub(super) fn complete(mut failure: Failure, arguments: &Arguments, may_repeat: 
         facts.kind = FailureKind::Unavailable;
     }
     // A call that was dispatched and not answered may have done its work.
-    facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !may_repeat;
+    facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !spec.effect.may_repeat();
+    // Who takes nothing and was given nothing did not fail for what it was given.
+    if facts.kind == FailureKind::InvalidArguments && takes_nothing(arguments, spec) {
+        facts.kind = FailureKind::Execution;
+    }
     // Words of the tool's own may tell of something else: they are shown instead.
     let is_told = facts.provenance == Provenance::Tool && !facts.message.is_empty();
     if facts.resource.is_none() && !is_told && is_about_something(facts.kind) {
@@ -81,6 +85,12 @@ fn explain(
     }
     facts.kind = FailureKind::InvalidArguments;
     facts.detail = Detail::Arguments { problems: problems.to_vec(), correction };
+}
+
+/// Whether there is nothing that a model could give otherwise.
+fn takes_nothing(arguments: &Arguments, spec: &ToolSpec) -> bool {
+    let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+    is_empty(arguments.value()) && spec.input_schema.get("properties").is_some_and(is_empty)
 }
 
 /// The argument in which a problem lies.
