@@ -9,6 +9,7 @@ import pydantic
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import Tool as SingleTextTool
 from langchain_core.tools.base import (
     InjectedToolCallId,
     _is_injected_arg_type,
@@ -207,10 +208,39 @@ class Tool:
         return Output("", answer)
 
 
+#: What LangChain tells a model of a tool that takes a single text, whatever its name.
+_SINGLE_TEXT = {
+    "type": "object",
+    "properties": {"__arg1": {"type": "string"}},
+    "required": ["__arg1"],
+}
+
+
 def schema_of(tool: Any) -> Any:
     """What the model may give."""
+    has_schema = tool.args_schema is not None
+    if isinstance(tool, SingleTextTool) and not has_schema:
+        return _SINGLE_TEXT
     shape = tool.tool_call_schema
-    return shape if isinstance(shape, dict) else shape.model_json_schema()
+    if isinstance(shape, dict):
+        return shape
+    schema = shape.model_json_schema()
+    return schema if has_schema else _without(schema, _handed_over(tool))
+
+
+def _handed_over(tool: BaseTool) -> set[str]:
+    """What LangChain hands to a method as a tool: that its schema is read from the method does not
+    make it the model's to give."""
+    names = {"run_manager", "callbacks"}
+    if _get_runnable_config_param is not None and (config := _get_runnable_config_param(tool._run)):
+        names.add(config)
+    return names
+
+
+def _without(schema: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    kept = {name: of for name, of in schema.get("properties", {}).items() if name not in names}
+    required = [name for name in schema.get("required", ()) if name not in names]
+    return {**schema, "properties": kept, "required": required}
 
 
 def message_text(message: ToolMessage) -> str:
