@@ -12,6 +12,7 @@
 
 mod fork;
 mod functions;
+mod given;
 mod guard;
 mod json;
 mod known;

@@ -15,6 +15,9 @@ use crate::response::Response;
 /// How far down a chain of causes is looked; a chain may be a ring.
 const CAUSES: usize = 16;
 
+/// How many exceptions of a group are looked at.
+const LEAVES: usize = 64;
+
 /// How many frames of a traceback are kept: the innermost.
 const FRAMES: usize = 40;
 
@@ -53,17 +56,22 @@ impl Manners {
     /// What an exception is; what is no exception is words for the model.
     pub(crate) fn hear(&self, error: &Bound<'_, PyAny>) -> Heard {
         let py = error.py();
-        let is = |class: &Bound<'_, PyAny>| error.is_instance(class).unwrap_or(false);
-        if !is(&py.get_type::<PyException>()) || is(self.passes.bind(py)) {
+        let is = |error: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>| {
+            error.is_instance(class).unwrap_or(false)
+        };
+        if !is(error, &py.get_type::<PyException>()) || is(error, self.passes.bind(py)) {
             return Heard::Escape;
         }
-        if is(self.declared.bind(py)) {
-            return Heard::Failure(declared(error));
+        let all = leaves(error);
+        let first = all.first().unwrap_or(error);
+        let traceback = traceback(error, &Said::by(error));
+        // Where others failed too, the words of one do not tell what came of the call.
+        let are = |class: &Bound<'_, PyAny>| all.iter().all(|error| is(error, class));
+        if are(self.declared.bind(py)) {
+            return Heard::Failure(declared(first).traceback(traceback));
         }
-        let said = Said::by(error);
-        let traceback = traceback(error, &said);
-        let raised = raised(error, said).traceback(traceback);
-        let raised = if is(self.told.bind(py)) { raised.told() } else { raised };
+        let raised = raised(first, Said::by(first)).traceback(traceback);
+        let raised = if are(self.told.bind(py)) { raised.told() } else { raised };
         Heard::Failure(Failure::raised(raised))
     }
 }
@@ -93,9 +101,7 @@ fn declared(error: &Bound<'_, PyAny>) -> Failure {
     if let Some(wait) = get("wait").and_then(|wait| seconds(&wait)) {
         failure = failure.wait_for(wait);
     }
-    let said = Said::by(error);
-    let traceback = traceback(error, &said);
-    failure.caused_by(raised(error, said)).traceback(traceback)
+    failure.caused_by(raised(error, Said::by(error)))
 }
 
 /// What is wrong with arguments: pairs of a path and a remark.
@@ -118,23 +124,51 @@ impl Said {
     fn by(error: &Bound<'_, PyAny>) -> Self {
         Self { name: name(&error.get_type()), text: shown(error) }
     }
+}
 
-    fn is_of_a_group(&self) -> bool {
-        self.name.ends_with("ExceptionGroup")
+/// Those of a group, where it is one. Python 3.10 has none of its own, but libraries have.
+fn members<'py>(error: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+    let is_group = |class: Bound<'_, PyAny>| {
+        class.cast::<PyType>().is_ok_and(|class| name(class).ends_with("ExceptionGroup"))
+    };
+    if !error.get_type().mro().iter().any(is_group) {
+        return None;
+    }
+    let all = error.getattr_opt("exceptions").ok().flatten()?.try_iter().ok()?;
+    Some(all.flatten().collect()).filter(|all: &Vec<_>| !all.is_empty())
+}
+
+/// The exceptions that a group comes down to, the first of which stands for it: a group says
+/// nothing that they do not. What is no group is its own.
+fn leaves<'py>(error: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
+    let mut found = Vec::new();
+    gather(error, 0, &mut found);
+    found
+}
+
+/// The depth is bounded, so this may call itself.
+fn gather<'py>(error: &Bound<'py, PyAny>, depth: usize, found: &mut Vec<Bound<'py, PyAny>>) {
+    if found.len() >= LEAVES {
+        return;
+    }
+    match members(error).filter(|_| depth < CAUSES) {
+        Some(all) => all.iter().for_each(|error| gather(error, depth + 1, found)),
+        None => found.push(error.clone()),
     }
 }
 
 /// An exception with what it was raised from.
 fn raised(error: &Bound<'_, PyAny>, said: Said) -> Raised {
     let mut causes: Vec<(Bound<'_, PyAny>, Said)> = Vec::new();
-    let mut next = cause(error, &said);
+    let mut next = cause(error);
     while let Some(cause) = next {
+        let cause = leaves(&cause).into_iter().next().unwrap_or(cause);
         let is_known = cause.is(error) || causes.iter().any(|(known, _)| known.is(&cause));
         if causes.len() + 1 >= CAUSES || is_known {
             break;
         }
         let said = Said::by(&cause);
-        next = self::cause(&cause, &said);
+        next = self::cause(&cause);
         causes.push((cause, said));
     }
     let inner =
@@ -142,16 +176,13 @@ fn raised(error: &Bound<'_, PyAny>, said: Said) -> Raised {
     one(error, said, inner)
 }
 
-fn cause<'py>(error: &Bound<'py, PyAny>, said: &Said) -> Option<Bound<'py, PyAny>> {
+/// What an exception was raised from; for a group that is the first in it.
+fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let cause = error.getattr(intern!(error.py(), "__cause__")).ok()?;
     if !cause.is_none() {
         return Some(cause);
     }
-    // A group of exceptions says nothing that the first of them does not.
-    if !said.is_of_a_group() {
-        return None;
-    }
-    error.getattr_opt("exceptions").ok().flatten()?.get_item(0).ok()
+    members(error)?.into_iter().next()
 }
 
 fn one(error: &Bound<'_, PyAny>, said: Said, cause: Option<Raised>) -> Raised {
@@ -234,7 +265,7 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
 /// reading the source.
 fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
     let mut parts = vec![part(error, outermost)];
-    let mut next = before(error, outermost);
+    let mut next = before(error);
     while parts.len() < CAUSES
         && let Some((error, joint)) = next
     {
@@ -242,7 +273,7 @@ fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
         let mut part = part(&error, &said);
         part.push_str(joint);
         parts.push(part);
-        next = before(&error, &said);
+        next = before(&error);
     }
     // What came before stands before.
     parts.reverse();
@@ -253,19 +284,17 @@ fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
 fn part(error: &Bound<'_, PyAny>, said: &Said) -> String {
     let mut text = frames(error);
     text.extend([&*said.name, ": ", &*said.text]);
-    if said.is_of_a_group() {
-        others(error, &mut text);
+    // Those of a group that do not stand for it.
+    for error in members(error).unwrap_or_default().iter().skip(1).take(CAUSES) {
+        let _ = write!(text, "\n  and {}: {}", name(&error.get_type()), shown(error));
     }
     text
 }
 
 /// What an exception was raised from or after, and how that is told.
-fn before<'py>(
-    error: &Bound<'py, PyAny>,
-    said: &Said,
-) -> Option<(Bound<'py, PyAny>, &'static str)> {
+fn before<'py>(error: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, &'static str)> {
     let py = error.py();
-    if let Some(cause) = cause(error, said) {
+    if let Some(cause) = cause(error) {
         let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
         return Some((cause, joint));
     }
@@ -275,15 +304,6 @@ fn before<'py>(
         return None;
     }
     Some((context, "\n\nWhile that was handled another was raised:\n\n"))
-}
-
-/// Those of a group that do not stand for it.
-fn others(group: &Bound<'_, PyAny>, text: &mut String) {
-    let Ok(Some(all)) = group.getattr_opt("exceptions") else { return };
-    let Ok(all) = all.try_iter() else { return };
-    for error in all.flatten().skip(1).take(CAUSES) {
-        let _ = write!(text, "\n  and {}: {}", name(&error.get_type()), shown(&error));
-    }
 }
 
 fn frames(error: &Bound<'_, PyAny>) -> String {

@@ -29,7 +29,7 @@ pub(crate) enum Where {
 pub(crate) struct Slot {
     /// The name that was called.
     pub(crate) tool: String,
-    /// The arguments as they came, where they came as a dictionary.
+    /// The arguments as they came, where they came as a dictionary or as a text.
     pub(crate) arguments: Option<Py<PyAny>>,
     /// What the door hands to the function.
     pub(crate) extra: Py<PyAny>,
@@ -89,7 +89,7 @@ impl Asked<'_> {
         let tool = text(&name);
         let slot = Arc::new(Slot {
             tool: tool.clone(),
-            arguments: arguments.cast::<PyDict>().is_ok().then(|| arguments.clone().unbind()),
+            arguments: is_kept(&arguments).then(|| arguments.clone().unbind()),
             extra: extra.unbind(),
             context,
             event_loop: event_loop.map(|event_loop| event_loop.clone().unbind()),
@@ -103,6 +103,10 @@ impl Asked<'_> {
         }
         Ok((call, slot))
     }
+}
+
+fn is_kept(arguments: &Bound<'_, PyAny>) -> bool {
+    arguments.is_instance_of::<PyDict>() || arguments.is_instance_of::<PyString>()
 }
 
 /// A name or an id as it came: what is missing or cannot be written is empty.

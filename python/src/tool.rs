@@ -11,8 +11,10 @@ use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Tool
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::functions::Functions;
+use crate::given::given;
 use crate::output;
 use crate::patience::Patience;
 use crate::raised::{Heard, Manners};
@@ -76,14 +78,14 @@ impl PyTool {
         // What the model wrote is passed on as it came; another attempt must not find what the one
         // before it made of it.
         let is_first = !slot.is_used.swap(true, Ordering::Relaxed);
-        let as_it_came = slot
-            .arguments
-            .as_ref()
-            .filter(|_| is_first && arguments.repairs().is_empty() && context.tool == slot.tool);
-        let given = match as_it_came {
-            Some(given) => given.clone_ref(py),
-            None => pythonize::pythonize(py, arguments.value())?.unbind(),
+        let came = slot.arguments.as_ref().filter(|_| context.tool == slot.tool);
+        let came = came.map(|came| came.bind(py));
+        let is_as_it_came = is_first && arguments.repairs().is_empty();
+        let given = match came.filter(|came| is_as_it_came && came.is_instance_of::<PyDict>()) {
+            Some(given) => given.clone(),
+            None => given(py, came, arguments)?,
         };
+        let given = given.unbind();
         // What the attempt before it left is not what comes of this one.
         *slot.left() = Left::default();
         let (function, coroutine) = self.functions.of(py, slot.event_loop.is_some());

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import enum
 import functools
-from typing import Annotated
+import math
+from typing import Annotated, Any
 
 import pydantic
 import pytest
@@ -195,3 +196,76 @@ def test_writes_what_functions_return(guard, value, text):
 
     reply = guard.call("give", {})
     assert (reply.text, reply.value) == (text, value)
+
+
+BIG = 123456789012345678901234567890
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"wei": BIG, "fast": True},
+        {"wei": BIG, "fast": "true"},
+        f'{{"wei": {BIG}, "fast": true}}',
+        f'{{"wei": {BIG}, "fast": "true"}}',
+    ],
+)
+def test_whole_numbers_of_any_size_arrive_exactly(arguments):
+    guard = Guard(store=False, checking="diagnose")
+
+    @guard.tool
+    def pay(wei: int, fast: bool) -> str:
+        """Pays."""
+        return f"{wei} {fast}"
+
+    assert guard.call("pay", arguments).text == f"{BIG} True"
+
+
+def test_what_was_not_mended_arrives_as_it_came():
+    guard = Guard(store=False, checking="diagnose")
+    got: dict[str, Any] = {}
+
+    schema = {"type": "object", "properties": {"fast": {"type": "boolean"}}}
+    guard.tool(lambda **given: got.update(given), name="take", schema=schema)
+    given = {"pair": (1, {"a": BIG}), "fast": "true", "not": math.nan, "list": [math.inf]}
+    assert not guard.call("take", given).is_error
+    assert math.isnan(got.pop("not"))
+    assert got == {"pair": (1, {"a": BIG}), "fast": True, "list": [math.inf]}
+    assert list(got) == ["pair", "fast", "list"]
+
+
+def test_another_attempt_gets_the_same_arguments():
+    guard = Guard(store=False, timeout=None)
+    got = []
+
+    @guard.tool(effect="read_only", attempts=2)
+    def take(items: list, n: int) -> str:
+        """Takes."""
+        got.append((list(items), n))
+        items.clear()
+        raise ConnectionError("away")
+
+    guard.call("take", {"items": [1, BIG], "n": BIG})
+    # What the first took out is written as JSON has it; the rest is as it came.
+    assert got == [([1, BIG], BIG), ([1, float(BIG)], BIG)]
+
+
+def test_a_number_arrives_as_the_kind_that_the_hint_says(guard):
+    @guard.tool
+    def scale(by: float, times: int = 1) -> str:
+        """Scales."""
+        return f"{by!r} {times!r}"
+
+    assert guard.call("scale", {"by": 3}).text == "3.0 1"
+    assert guard.call("scale", '{"by": 3, "times": 2.0}').text == "3.0 2"
+
+
+def test_a_number_that_cannot_be_passed_on_exactly_is_refused(guard):
+    @guard.tool
+    def pay(wei: int) -> str:
+        """Pays."""
+        raise AssertionError("not called")
+
+    reply = guard.call("pay", {"wei": 1e29})
+    assert reply.kind == "invalid_arguments"
+    assert "`wei`: the number is too large to be passed on exactly" in reply.text

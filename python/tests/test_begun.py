@@ -107,7 +107,12 @@ def test_a_group_of_tasks_within_a_tool_works(guard):
         return "gathered"
 
     assert asyncio.run(guard.acall("gathers")).is_error
-    assert guard.records()[0]["failure"]["causes"] == ["LookupError: row 7 is not there"]
+    [record] = guard.records()
+    assert (record["error_type"], record["failure"]["message"]) == (
+        "LookupError",
+        "row 7 is not there",
+    )
+    assert "ExceptionGroup: " in record["failure"]["traceback"]
 
 
 def test_a_tool_that_waits_is_stopped_with_its_caller_in_the_same_turn(guard):

@@ -33,7 +33,7 @@ class HTTPError(Exception):
 
 def group(*errors):
     """As task groups raise them; Python 3.10 has none."""
-    error = type("ExceptionGroup", (Exception,), {})("unhandled errors in a TaskGroup")
+    error = type("ExceptionGroup", (Exception,), {})("several (1 sub-exception)")
     error.exceptions = errors
     return error
 
@@ -247,3 +247,57 @@ def test_partial_success_tells_both(guard):
     assert (reply.is_error, reply.success) == (False, False)
     assert reply.output == "a.txt: 12 bytes"
     assert "b.txt" in reply.error
+
+
+@pytest.mark.parametrize("wrapped", [group, lambda error: group(group(error))])
+def test_a_failure_that_is_alone_in_a_group_speaks_for_itself(guard, wrapped):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        raise wrapped(Failure("we have tea", kind="not_found", resource="coffee"))
+
+    reply = guard.call("fails", {})
+    assert (reply.kind, reply.exception.__class__.__name__) == ("not_found", "ExceptionGroup")
+    assert "did not find `coffee`" in reply.text and "> we have tea" in reply.text
+    [record] = guard.records()
+    assert "ExceptionGroup: several" in record["failure"]["traceback"]
+
+
+def test_a_told_class_that_is_alone_in_a_group_is_told():
+    guard = Guard(store=False, told=[ArithmeticError])
+
+    @guard.tool
+    def fails(others: int = 0) -> str:
+        """Fails."""
+        raise group(ArithmeticError("one is the least"), *[RuntimeError("no")] * others)
+
+    assert "> one is the least" in guard.call("fails", {}).text
+    assert "one is the least" not in guard.call("fails", {"others": 1}).text
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), RuntimeError("x"), LookupError("no such customer")]
+)
+def test_a_group_is_read_by_the_first_in_it(guard, error):
+    @guard.tool
+    def bare() -> str:
+        """Fails."""
+        raise error
+
+    @guard.tool
+    def grouped() -> str:
+        """Fails."""
+        raise group(error, OSError(errno.ENOSPC, "full"))
+
+    assert guard.call("grouped", {}).kind == guard.call("bare", {}).kind
+
+
+def test_a_group_that_holds_itself_is_answered(guard):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        error = group(ValueError("x"))
+        error.exceptions = (error, error)
+        raise error
+
+    assert guard.call("fails", {}).is_error

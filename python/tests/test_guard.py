@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import subprocess
+import sys
 import threading
 import time
 
@@ -289,3 +291,22 @@ def test_replies_have_the_shapes_of_providers(guard):
     assert reply.message("anthropic")["is_error"] is True
     with pytest.raises(ValueError, match="gemini"):
         reply.message("nobody")
+
+
+def test_a_function_runs_where_threads_are_greenlets():
+    # As gevent replaces them; one that is started has no turn while the caller waits.
+    code = """
+import _thread, sys, types
+original = _thread.start_new_thread
+monkey = types.ModuleType("gevent.monkey")
+monkey.get_original = lambda module, name: original
+sys.modules["gevent.monkey"] = monkey
+_thread.start_new_thread = lambda *_: 0
+from breakfall import Guard
+guard = Guard(store=False, timeout=2)
+guard.tool(lambda: "done", name="work")
+print(guard.call("work").text)
+print([reply.text for reply in guard.batch([("work",), ("work",)])])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == ["done", "['done', 'done']"], done

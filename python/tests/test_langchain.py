@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pydantic
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from breakfall.langgraph import wrap_tool_call
 
@@ -145,3 +148,28 @@ def test_what_a_tool_has_not_implemented_is_answered():
     made = create_agent(Model(messages=iter(messages)), [later], middleware=[guarded])
     assert made.invoke(ASKED)["messages"][-1].content == "went on"
     assert guarded.guard.summary() == {"later:NotImplementedError": 1}
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_an_answer_that_an_interrupt_does_not_accept_is_for_who_gave_it(way):
+    guarded = wrap_tool_call(store=False)
+    asks = HumanInTheLoopMiddleware(interrupt_on={"add": True}, interrupt_mode="per_call")
+    messages = [AIMessage("", tool_calls=[call("add", {"a": 1, "b": 1})]), AIMessage("went on")]
+    made = create_agent(
+        Model(messages=iter(messages)),
+        [add],
+        middleware=[guarded, asks],
+        checkpointer=InMemorySaver(),
+    )
+    config = {"configurable": {"thread_id": "1"}}
+
+    def go(input: Any) -> Any:
+        if way == "sync":
+            return made.invoke(input, config)
+        return asyncio.run(made.ainvoke(input, config))
+
+    [asked] = go(ASKED)["__interrupt__"]
+    with pytest.raises(pydantic.ValidationError):
+        go(Command(resume={asked.id: {"type": "edit"}}))
+    done = go(Command(resume={asked.id: {"type": "approve"}}))
+    assert [m.content for m in done["messages"] if isinstance(m, ToolMessage)] == ["2"]

@@ -10,8 +10,9 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import BaseTool, StructuredTool
-from nodes import add, call, node, run, ways
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool, Tool
+from nodes import CONFIG, add, asks, call, node, run, ways
 
 from breakfall import Guard
 from breakfall.compat import brynhild, llmproc
@@ -139,3 +140,45 @@ def test_what_is_wrong_with_a_tool_is_said_where_it_is_made(wrong):
         guard.tool(**wrong)(lambda: "never")
     guard.tool(lambda: "called", name="fine")
     assert guard.call("fine").text == "called"
+
+
+def searched(text: str, config: RunnableConfig) -> str:
+    return f"{text} as {config['metadata']['who']}"
+
+
+class Searches(BaseTool):
+    name: str = "search"
+    description: str = "Searches."
+
+    def _run(self, text: str, config: RunnableConfig, run_manager: Any = None) -> str:
+        return searched(text, config)
+
+
+@pytest.mark.parametrize("args", [{"__arg1": "tea"}, {"query": "tea"}])
+@ways
+def test_a_tool_of_a_single_text_is_called_with_it_alone(args, way):
+    known = node(Tool("search", lambda text: f"found {text}", "Searches."))
+    [message] = run(known, call("search", args), way=way)
+    assert message.content == "found tea"
+
+
+def test_the_configuration_is_not_the_models_to_give():
+    for known in (node(Tool("search", searched, "Searches.")), node(Searches())):
+        [spec] = known.guard.tools()
+        assert "config" not in spec["input_schema"]["properties"]
+        name = next(iter(spec["input_schema"]["properties"]))
+        config = {**CONFIG, "metadata": {"who": "ann"}}
+        asked = {"messages": [asks(call("search", {name: "tea"}))]}
+        assert known.invoke(asked, config)["messages"][0].content == "tea as ann"
+    [message] = run(known, call("search"))
+    assert "`text`" in message.content and "config" not in message.content
+
+
+def test_a_tool_of_a_single_text_works_within_the_middleware():
+    search = Tool("search", lambda text: f"found {text}", "Searches.")
+    messages = [AIMessage("", tool_calls=[call("search", {"__arg1": "tea"})]), AIMessage("bye")]
+    agent = create_agent(
+        Model(messages=iter(messages)), [search], middleware=[wrap_tool_call(store=False)]
+    )
+    done = agent.invoke({"messages": [HumanMessage("go")]})
+    assert done["messages"][-2].content == "found tea"

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
-from langgraph.prebuilt.tool_node import ToolCallRequest, ToolInvocationError
 
 from ._failure import Failure
 from ._guard import answered
-from ._langchain import Resumed, is_invalid_resume, is_unwritten
+from ._langchain import Unanswered, is_invalid_resume, is_unwritten
 from ._message import failed
+from ._prebuilt import ToolCallRequest, ToolInvocationError
 
 _again = itertools.count()
 
@@ -105,8 +105,8 @@ class Intercepted:
     async def _areply(self, asked: tuple[Any, ...]) -> Any:
         try:
             [reply] = await answered(self.node.guard.core, [asked])
-        except Resumed as resumed:
-            raise resumed.error from None
+        except Unanswered as unanswered:
+            raise unanswered.error from None
         return reply
 
     def _words(self, error: Exception) -> str | None:

@@ -9,21 +9,24 @@ import pydantic
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import Tool as SingleTextTool
 from langchain_core.tools.base import (
     InjectedToolCallId,
     _is_injected_arg_type,
     get_all_basemodel_annotations,
 )
-from langgraph.prebuilt.tool_node import (
-    ToolInvocationError,
-    ToolRuntime,
-    _filter_validation_errors,
-    _get_all_injected_args,
-)
 
 from ._breakfall import Output
 from ._failure import Failure
 from ._message import returned
+from ._prebuilt import (
+    Injected,
+    ToolInvocationError,
+    ToolRuntime,
+    injected_call,
+    normalized,
+    runtime_of,
+)
 from ._schema import refusal
 from ._turns import Turn
 from ._work import awaited
@@ -41,8 +44,9 @@ except ImportError:
         return False
 
 
-class Resumed(Exception):
-    """An interrupt was answered with something that it does not accept: for who answered it."""
+class Unanswered(Exception):
+    """What no model can do anything about, and no tool did: it goes on upwards as it is. An answer
+    that an interrupt does not accept is for who gave it, the rest for a developer."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -104,18 +108,12 @@ class Asked:
     def tool_runtime(self) -> Any:
         """What LangGraph injects into tools."""
         if self.made is None:
-            runtime = self.runtime
-            self.made = ToolRuntime(
-                state=self.node._extract_state(self.input, self.config),
-                tool_call_id=self.call["id"],
-                config=self.config,
-                context=runtime.context,
-                store=runtime.store,
-                stream_writer=runtime.stream_writer,
-                tools=list(self.node.tools_by_name.values()),
-                execution_info=runtime.execution_info,
-                server_info=runtime.server_info,
-            )
+            id, config = self.call["id"], self.config
+            try:
+                self.made = runtime_of(self.node, self.input, id, config, self.runtime)
+            except Exception as error:
+                # It is between LangGraph and us: the tool has not even begun.
+                raise Unanswered(error) from error
         return self.made
 
 
@@ -125,7 +123,7 @@ class Tool:
     def __init__(self, node: Any, tool: BaseTool) -> None:
         self.node = node
         self.tool = tool
-        self.injected = _get_all_injected_args(tool)
+        self.injected = Injected(tool)
         self.has_function = self.has_coroutine = True
         if isinstance(tool, StructuredTool):
             self.has_function = tool.func is not None
@@ -184,23 +182,23 @@ class Tool:
         call = asked.call
         if arguments is not call.get("args"):
             call = {**call, "args": arguments}
-        if not self.injected.all_injected_keys and not self.injected.runtime:
+        if not self.injected.is_any:
             return call
-        return asked.node._inject_tool_args(call, asked.tool_runtime(), self.tool)
+        return injected_call(asked.node, call, asked.tool_runtime(), self.tool, self.injected)
 
     def refuse(self, error: pydantic.ValidationError, asked: Asked) -> NoReturn:
         """Says what the tool finds wrong with its arguments, without what was injected."""
         if is_invalid_resume(error):
-            raise Resumed(error)
-        kept = _filter_validation_errors(error, self.injected)
+            raise Unanswered(error)
+        kept = self.injected.errors(error)
         call = asked.call
         known = ToolInvocationError(call["name"], error, call["args"], kept)
         known.__cause__ = error
-        raise refusal(error, frozenset(self.injected.all_injected_keys)) from known
+        raise refusal(error, self.injected.names) from known
 
     def output(self, response: Any, asked: Asked) -> Any:
         try:
-            answer = asked.node._normalize_tool_response(response, asked.call, asked.input_type)
+            answer = normalized(asked.node, response, asked.call, asked.input_type)
         except (TypeError, ValueError) as error:
             failure = Failure(kind="invalid_output")
             failure._is_translated = True
@@ -210,10 +208,39 @@ class Tool:
         return Output("", answer)
 
 
+#: What LangChain tells a model of a tool that takes a single text, whatever its name.
+_SINGLE_TEXT = {
+    "type": "object",
+    "properties": {"__arg1": {"type": "string"}},
+    "required": ["__arg1"],
+}
+
+
 def schema_of(tool: Any) -> Any:
     """What the model may give."""
+    has_schema = tool.args_schema is not None
+    if isinstance(tool, SingleTextTool) and not has_schema:
+        return _SINGLE_TEXT
     shape = tool.tool_call_schema
-    return shape if isinstance(shape, dict) else shape.model_json_schema()
+    if isinstance(shape, dict):
+        return shape
+    schema = shape.model_json_schema()
+    return schema if has_schema else _without(schema, _handed_over(tool))
+
+
+def _handed_over(tool: BaseTool) -> set[str]:
+    """What LangChain hands to a method as a tool: that its schema is read from the method does not
+    make it the model's to give."""
+    names = {"run_manager", "callbacks"}
+    if _get_runnable_config_param is not None and (config := _get_runnable_config_param(tool._run)):
+        names.add(config)
+    return names
+
+
+def _without(schema: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    kept = {name: of for name, of in schema.get("properties", {}).items() if name not in names}
+    required = [name for name in schema.get("required", ()) if name not in names]
+    return {**schema, "properties": kept, "required": required}
 
 
 def message_text(message: ToolMessage) -> str:
@@ -269,6 +296,7 @@ class _Plain:
         if (
             _get_runnable_config_param is None
             or type(tool) is not StructuredTool
+            or not hasattr(tool, "_injected_args_keys")
             or tool.callbacks is not None
             or tool.verbose
             or tool.handle_tool_error

@@ -20,7 +20,14 @@ from ._breakfall import Output
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
-from ._langchain import is_unwritten, message_text, schema_of, told
+from ._langchain import (
+    Unanswered,
+    is_invalid_resume,
+    is_unwritten,
+    message_text,
+    schema_of,
+    told,
+)
 from ._message import failed
 from ._schema import refusal, usable, usable_name
 
@@ -32,7 +39,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     def __init__(self, **options: Any) -> None:
         super().__init__()
         options.setdefault("checking", "diagnose")
-        passes = (GraphBubbleUp, _Unwritten, *options.pop("passes", ()))
+        passes = (GraphBubbleUp, Unanswered, *options.pop("passes", ()))
         speaks = (ToolException, *options.pop("told", ()))
         effects = options.pop("effects", None)
         self.guard = Guard(passes=passes, told=speaks, **options)
@@ -55,8 +62,8 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         core = self.guard.core
         try:
             reply = core.call(asked)
-        except _Unwritten as unwritten:
-            raise unwritten.error from None
+        except Unanswered as unanswered:
+            raise unanswered.error from None
         return _answer(core, request, reply)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -74,8 +81,8 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         core = self.guard.core
         try:
             [reply] = await answered(core, [asked])
-        except _Unwritten as unwritten:
-            raise unwritten.error from None
+        except Unanswered as unanswered:
+            raise unanswered.error from None
         return _answer(core, request, reply)
 
     def _is_new(self, request: Any) -> bool:
@@ -108,14 +115,6 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
                 self._known[name] = called
 
 
-class _Unwritten(Exception):
-    """A middleware within was never written for calls of this kind: for its developer."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
 def _handled(arguments: dict[str, Any], extra: Any) -> Any:
     request, handler = extra
     try:
@@ -123,7 +122,7 @@ def _handled(arguments: dict[str, Any], extra: Any) -> Any:
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
     except NotImplementedError as error:
-        raise _Unwritten(error) if is_unwritten(error) else error
+        raise Unanswered(error) if is_unwritten(error) else error
 
 
 async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
@@ -133,7 +132,7 @@ async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
     except NotImplementedError as error:
-        raise _Unwritten(error) if is_unwritten(error) else error
+        raise Unanswered(error) if is_unwritten(error) else error
 
 
 def _with(request: Any, arguments: dict[str, Any]) -> Any:
@@ -181,7 +180,9 @@ def _output(answer: Any) -> Any:
     return Output("", answer)
 
 
-def _refused(error: Exception) -> Failure:
+def _refused(error: Exception) -> Exception:
+    if is_invalid_resume(error):
+        return Unanswered(error)
     found = error.source if isinstance(error, ToolInvocationError) else error
     return refusal(found) if isinstance(found, pydantic.ValidationError) else Failure(str(error))
 

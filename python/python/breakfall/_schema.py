@@ -19,6 +19,9 @@ from ._logs import log
 #: Types whose JSON form is the value itself.
 _PLAIN = (str, int, float, bool, dict, list, type(None), Any)
 
+#: Up to here a float tells every whole number from the next.
+_EXACT = 2**53
+
 #: Bytes of a name, with room for what tells it from another.
 _LONGEST_NAME = 120
 
@@ -64,6 +67,10 @@ class Signature:
             hint in _PLAIN if get_origin(hint) is None else False
             for hint in (hints.get(name, Any) for name in aliases)
         )
+        #: JSON has one kind of number; which one a function expects is told by its hints.
+        self._numbers = [
+            (name, hint) for name in aliases if (hint := hints.get(name)) in (int, float)
+        ]
         self.schema = self.model.model_json_schema(by_alias=True)
         self.schema.pop("title", None)
         for shape in self.schema.get("properties", {}).values():
@@ -72,6 +79,9 @@ class Signature:
     def values(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments as the function expects them: models, dates, enumerations."""
         if self._is_plain:
+            for name, kind in self._numbers:
+                if name in arguments and type(arguments[name]) is not kind:
+                    arguments = {**arguments, name: _number(name, arguments[name], kind)}
             return arguments
         try:
             checked = self.model.model_validate(arguments)
@@ -83,6 +93,21 @@ class Signature:
             if own in self._names
         }
         return {**given, **(checked.model_extra or {})}
+
+
+def _number(name: str, value: Any, kind: type[int] | type[float]) -> Any:
+    """A number as the kind that is expected; what is none is left to the function."""
+    try:
+        if kind is float and type(value) is int:
+            return float(value)
+        if kind is int and type(value) is float and value.is_integer():
+            if abs(value) > _EXACT:
+                raise OverflowError
+            return int(value)
+    except OverflowError:
+        remark = "the number is too large to be passed on exactly"
+        raise Failure(kind="invalid_arguments", problems=[(name, remark)]) from None
+    return value
 
 
 def usable(name: str, schema: Callable[[], Any]) -> dict[str, Any]:

@@ -21,9 +21,19 @@ from ._begun import Begun
 _HAS_CONTEXTS = sys.version_info >= (3, 11)
 
 
+def _start_thread(function: Any, *arguments: Any) -> None:
+    """Starts a thread of the system. One of gevent's would have no turn: who waits for it does not
+    wait in Python."""
+    monkey = sys.modules.get("gevent.monkey")
+    if monkey is None:
+        _thread.start_new_thread(function, arguments)
+    else:
+        monkey.get_original("_thread", "start_new_thread")(function, arguments)
+
+
 def start(work: Any) -> None:
     """Starts a thread that takes its work from `work`."""
-    _thread.start_new_thread(_run, (work,))
+    _start_thread(_run, work)
 
 
 def _run(work: Any) -> None:
@@ -182,7 +192,7 @@ class _Kept:
         self.thread: int | None = None
         #: How many calls its thread waits for. Meanwhile nothing gets on there.
         self.waiting = 0
-        _thread.start_new_thread(self._run, ())
+        _start_thread(self._run)
 
     def _run(self) -> None:
         self.thread = threading.get_ident()

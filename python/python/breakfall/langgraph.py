@@ -23,15 +23,15 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.runnables.config import get_executor_for_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp
-from langgraph.prebuilt.tool_node import ToolNode, _infer_handled_types
 from langgraph.runtime import Runtime
 
 from ._forks import building
 from ._guard import Guard, answered
 from ._intercepted import Intercepted, Leaves, araises, raised, raises
-from ._langchain import Asked, Resumed, Tool, schema_of, told
+from ._langchain import Asked, Tool, Unanswered, schema_of, told
 from ._listening import is_heard
 from ._message import failed
+from ._prebuilt import ToolNode, handled_types
 from ._schema import usable, usable_name
 from ._turns import Turn, made_together, turns
 
@@ -81,7 +81,7 @@ class ErrorHandlingToolNode(ToolNode):
             awrap_tool_call=awrap_tool_call,
         )
         guard.setdefault("checking", "diagnose")
-        passes = (GraphBubbleUp, Resumed, *guard.pop("passes", ()))
+        passes = (GraphBubbleUp, Unanswered, *guard.pop("passes", ()))
         speaks = (ToolException, *guard.pop("told", ()))
         self.guard = Guard(passes=passes, told=speaks, **guard)
         self._is_for_the_guard = handle_tool_errors is _by_the_guard
@@ -140,8 +140,8 @@ class ErrorHandlingToolNode(ToolNode):
         asked, run = self._asked(calls, input, input_type, config, runtime)
         try:
             replies = await answered(self.guard.core, asked)
-        except Resumed as resumed:
-            raise resumed.error from None
+        except Unanswered as unanswered:
+            raise unanswered.error from None
         return self._outputs(calls, replies, input_type, run)
 
     def _answered(self, asked: list[tuple[Any, ...]], most: int | None = None) -> list[Any]:
@@ -152,8 +152,8 @@ class ErrorHandlingToolNode(ToolNode):
                 with get_executor_for_config({"max_concurrency": most}) as threads:
                     return list(threads.map(core.call, asked))
             return [core.call(asked[0])] if len(asked) == 1 else core.batch(asked)
-        except Resumed as resumed:
-            raise resumed.error from None
+        except Unanswered as unanswered:
+            raise unanswered.error from None
 
     def _parse_input(self, input: Any) -> tuple[list[Any], _InputType]:
         """The calls, with those that LangChain could not parse; none where there is no message."""
@@ -244,7 +244,7 @@ class ErrorHandlingToolNode(ToolNode):
             if isinstance(error, handled):
                 return str(reply.text)
             raise error
-        if not isinstance(error, _infer_handled_types(handled)):
+        if not isinstance(error, handled_types(handled)):
             raise error
         return str(handled(error))
 
