@@ -55,3 +55,119 @@ fn code_usage_and_cursors_stay_as_they_are() {
         assert_eq!(redacted(text), text);
     }
 }
+
+/// So many letters of the alphabet, as if drawn.
+fn drawn(letters: &str, count: usize) -> String {
+    let letters: Vec<char> = letters.chars().collect();
+    (0..count).map(|nth| letters[(nth * 7 + nth * nth * 3 + 5) % letters.len()]).collect()
+}
+
+const HEX: &str = "0123456789abcdef";
+const MIXED: &str = "a7Kq2Zx9LmB4tRw8Ye1Nc5Hs3Vd6GpUj";
+
+#[test]
+fn tokens_go_by_their_prefix_without_the_name_of_a_service() {
+    let (hex, mixed) = (|count| drawn(HEX, count), |count| drawn(MIXED, count));
+    let uuid = format!("{}-{}-{}-{}-{}", hex(8), hex(4), hex(4), hex(4), hex(12));
+    for parts in [
+        ["lsv2_pt_", &hex(32), "_", &hex(10)],
+        ["pcsk_", &mixed(5), "_", &mixed(63)],
+        ["fc-", &hex(32), "", ""],
+        ["sbp_", &hex(40), "", ""],
+        ["napi_", &mixed(64).to_lowercase(), "", ""],
+        ["nfp_", &mixed(36), "", ""],
+        ["pat", &mixed(14), ".", &hex(64)],
+        ["bkua_", &hex(40), "", ""],
+        ["dp.st.", "prd.", &mixed(43), ""],
+        ["st.", &hex(24), &format!(".{}", hex(32)), &format!(".{}", hex(32))],
+        ["NRAK-", &mixed(27).to_uppercase(), "", ""],
+        ["phx_", &mixed(43), "", ""],
+        ["re_", &mixed(8), "_", &mixed(24)],
+        ["GOCSPX-", &mixed(28), "", ""],
+        ["sk.eyJ1", &mixed(50), ".", &mixed(22)],
+        ["sdk-", &uuid, "", ""],
+        ["pat-na1-", &uuid, "", ""],
+        ["1/1", &drawn("0123456789", 15), ":", &hex(32)],
+        ["bb_live_", &mixed(27), "", ""],
+        [&mixed(52), "JQQJ99", "BKACAAAAAAAAAAAAASAZDO", &mixed(4)],
+        [&drawn("123456789", 10), ":AA", &mixed(33), ""],
+        ["glpat-", &mixed(27), ".01.", &mixed(9).to_lowercase()],
+        ["glrt-t1_", &mixed(27), ".01.", &mixed(9).to_lowercase()],
+        ["v4.local.", &mixed(120), "", ""],
+        ["eyJhbGciOiJkaXIiLCJlbmMi", &mixed(12), &format!("..{}", mixed(16)), ".abcdefgh12."],
+    ] {
+        let mut token = parts.concat();
+        if token.ends_with('.') {
+            token.push_str(&mixed(22));
+        }
+        for text in [
+            format!("refused: {token}"),
+            format!("401 for \"{token}\", no"),
+            format!("({token}) expired.\\n{token}\\n"),
+        ] {
+            let without = redacted(&text);
+            let end = &token[token.len() - 8..];
+            assert!(without.contains("[redacted:") && !without.contains(end), "{without}");
+        }
+    }
+}
+
+#[test]
+fn secrets_of_commands_wallets_and_key_files_go() {
+    let password = "Tr0ub4%dor^3x!";
+    let key = drawn(HEX, 64);
+    let seed = drawn("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16);
+    let words = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+    let lines = format!("{}\n{}=", drawn(MIXED, 64), drawn(MIXED, 20));
+    for (text, secret) in [
+        (format!("unzip -P {password} a.zip: incorrect password"), password),
+        (format!("7z x -p{password} a.7z"), password),
+        (format!("keytool -list -storepass {password} -keystore a.jks"), password),
+        (format!("openssl rsa -passin pass:{password} failed"), password),
+        (format!("server --api-token {SECRET} --port 80"), SECRET),
+        (format!("server --license-key '{SECRET}'"), SECRET),
+        (format!("argv: [\"server\",\"--api-token\",\"{SECRET}\",\"--port\"]"), SECRET),
+        (format!("args:\n  - --auth-token\n  - {SECRET}\n"), SECRET),
+        (format!("config {{:host=>\"db\", :password=>\"{password}\"}}"), password),
+        (format!("{{:user \"bob\" :api-key \"{password}\"}}"), password),
+        (format!("Invalid private key: 0x{key}"), &key),
+        (format!("invalid checksum for mnemonic \"{words}\""), words),
+        (format!("recovery phrase: {words} {words}"), words),
+        (format!("oathtool --totp -b {seed} failed"), &seed),
+        (format!("chpasswd:\n  list: |\n    root:{password}\n  expire: false"), password),
+        (format!("net use Z: \\\\nas\\x {password} /user:A\\ops\nSystem error 86"), password),
+        (format!("htpasswd -b .htpasswd bob {password}"), password),
+        (format!("https://eth-mainnet.g.alchemy.com/v2/{SECRET}{SECRET}"), SECRET),
+        (format!("401 https://mainnet.infura.io/v3/{}", &key[..32]), &key[..32]),
+        (format!("Private-Lines: 2\n{lines}\nPrivate-MAC: ab"), &lines[..20]),
+        (format!("{{\"kty\":\"EC\",\"d\":\"{SECRET}{SECRET}\"}}"), SECRET),
+    ] {
+        let without = redacted(&text);
+        assert!(without.contains("[redacted:") && !without.contains(secret), "{without}");
+        assert!(!without.contains(&secret[secret.len() - 6..]), "{without}");
+    }
+    let kept = redacted(&format!("net use Z: \\\\nas\\x {password} /user:A\\ops\nSystem error"));
+    assert!(kept.ends_with("/user:A\\ops\nSystem error"), "{kept}");
+}
+
+#[test]
+fn what_is_public_and_what_only_begins_like_a_token_stays() {
+    let public = ["pk_live_", &drawn(MIXED, 24)].concat();
+    let request = ["req_", &drawn(MIXED, 24)].concat();
+    for text in [
+        &format!("{public} cannot be used server-side"),
+        &format!("request {request} failed with 401"),
+        "re_run_failed_jobs_attempt_2_of_pipeline_build",
+        "test_that_tokens_are_refreshed_2_times_in_a_row",
+        "usage: tool [--api-token API_TOKEN] [--db-password PASSWORD]",
+        "--auth-token flag was not set, --api-token is required",
+        "ssh --private-key ~/.ssh/id_ed25519 --ssh-key work-laptop-2024",
+        "the seed phrase is wrong: check each word",
+        "invalid key user_preferences_v2_email_settings",
+        "validates :password, presence: true",
+        "net use Z: \\\\nas\\x /user:bob\nSystem error 86",
+        "msbuild /p:Configuration=Release",
+    ] {
+        assert_eq!(redacted(text), *text);
+    }
+}

@@ -37,6 +37,7 @@ const WORDS: &[&str] = &[
     "needs",
     "cannot",
     "option",
+    "flag",
     "argument",
     "invalid",
     "expired",

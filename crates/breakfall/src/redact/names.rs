@@ -53,6 +53,10 @@ const NAMES: &[&str] = &[
     "apitoken",
     "bearertoken",
     "accesstoken",
+    "storepass",
+    "keypass",
+    "mnemonic",
+    "seedphrase",
 ];
 
 /// Names that end like a secret's and hold none.
@@ -63,6 +67,8 @@ const OPEN: &[&str] = &[
     "nexttoken",
     "pagetoken",
     "nextpagetoken",
+    "startingtoken",
+    "maxtoken",
     "continuationtoken",
     "synctoken",
     "primarykey",
@@ -161,6 +167,7 @@ const HARMLESS: &[&str] = &[
     "apiuri",
     "credentialsurl",
     "publictoken",
+    "publishable",
     "tokencount",
     "tokentype",
     "tokenlimit",

@@ -82,8 +82,20 @@ struct Name {
     folded: String,
     /// What a secret under this name is called, where the name alone tells.
     label: Option<&'static str>,
+    /// How it is written.
+    written: Written,
     /// Where it ends.
     end: usize,
+}
+
+/// How a name is written: its value may follow without a sign.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Plainly,
+    /// `--name value`, `"--name", "value"`.
+    Flag,
+    /// `:name => "value"`, `:name "value"`.
+    Symbol,
 }
 
 /// The name that stands around a place.
@@ -92,14 +104,11 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
     let bytes = text.as_bytes();
     let start = bytes[..at].iter().rev().take(AROUND).take_while(|byte| part(byte)).count();
     let end = at + bytes[at..].iter().take(AROUND).take_while(|byte| part(byte)).count();
+    let written = written(&bytes[..at], start)?;
     // Most words are followed by no sign at all.
     let behind = &bytes[end..bytes.len().min(end + 24)];
     let is_sign = |byte: &u8| matches!(byte, b'=' | b':' | b',' | b'|' | b'\'' | b'"' | b'`');
-    if !behind.iter().any(is_sign) {
-        return None;
-    }
-    if bytes[..at - start].last().is_some_and(|byte| matches!(byte, b'/' | b'\\' | b':')) {
-        // The name of a file, or a part of a longer name.
+    if written != Written::Flag && !behind.iter().any(is_sign) {
         return None;
     }
     let raw = text.get(at - start..end)?;
@@ -112,24 +121,44 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let label = label(name).or_else(|| ends_in_pass(raw).then_some(PASS));
     let may_hold = label.is_some() || is_suspicious(name, raw) && !is_harmless(name);
-    may_hold.then(|| Name { folded: name.to_owned(), label, end })
+    may_hold.then(|| Name { folded: name.to_owned(), label, written, end })
+}
+
+/// How the name is written that begins so many bytes before the end; nothing where it is the name of
+/// a file, or a part of a longer name.
+fn written(before: &[u8], start: usize) -> Option<Written> {
+    let (before, name) = before.split_at(before.len() - start);
+    match before {
+        [] | [.., b' ' | b'\t' | b'\n' | b',' | b'{' | b'(' | b'[', b':'] | [b':'] => {
+            Some(if before.is_empty() { of_name(name) } else { Written::Symbol })
+        }
+        [.., b'/' | b'\\' | b':'] => None,
+        _ => Some(of_name(name)),
+    }
+}
+
+fn of_name(begins: &[u8]) -> Written {
+    if begins.starts_with(b"-") { Written::Flag } else { Written::Plainly }
 }
 
 impl Search<'_> {
     /// `name=value`, `name: value`, `"name": "value"`, `name => value`, also with escaped quotes.
     /// Gives back the end of the secret, when it found one.
     fn assigned(&mut self, name: &Name) -> Option<usize> {
-        let Name { folded: name, label, end } = name;
+        let Name { folded: name, label, written, end } = name;
         let (text, end) = (self.text, *end);
         let rest = &text[end..];
         let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
         let quoted_name = after.len() < rest.len();
         let after = past_type(after.trim_start_matches([' ', '\t']));
         let Some(sign) = SIGNS.iter().find(|sign| after.starts_with(**sign)) else {
-            return said(text, name, (*label)?, after, &mut self.found);
+            return match written {
+                Written::Plainly => said(text, name, (*label)?, after, &mut self.found),
+                Written::Flag | Written::Symbol => self.follows(after, *label, *written),
+            };
         };
         // `setProperty("NAME", "value")` assigns; a list does not.
-        let argument = *sign == ",";
+        let argument = *sign == "," && !(quoted_name && *written == Written::Flag);
         if *sign == "==" || argument && !(quoted_name && in_a_call(&text[..end])) {
             return None;
         }
@@ -178,6 +207,49 @@ impl Search<'_> {
         }
         found.last().filter(|last| last.start == start).map(|last| last.end)
     }
+}
+
+impl Search<'_> {
+    /// `--token value`, `:token "value"`: what follows a name without a sign. Gives back the end of
+    /// the secret.
+    fn follows(
+        &mut self,
+        after: &str,
+        label: Option<&'static str>,
+        written: Written,
+    ) -> Option<usize> {
+        let next = after.trim_start_matches(['\r', '\n', ' ', '\t']);
+        // In a list with an item a line.
+        let after = if next.len() < after.len() { next.strip_prefix("- ")? } else { after };
+        let start = self.text.len() - after.len();
+        let quote = after.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'));
+        let (start, value) = match quote {
+            Some(quote) => (start + 1, &after[1..=quoted_length(&after[1..], quote, false)]),
+            None if written == Written::Flag => (start, self.bare(start)),
+            None => return None,
+        };
+        let (quoted, flag) = (quote.is_some(), written == Written::Flag);
+        if flag && value.starts_with(['-', '/', '.', '~', '@']) {
+            return None;
+        }
+        let name = match label {
+            Some(label) => looks_secret(value, quoted, flag).then_some(label)?,
+            // `--ssh-key work-laptop-2` tells which one.
+            None => (is_mixed(value) && looks_generic(value)).then_some("generic-api-key")?,
+        };
+        let end = start + value.len();
+        self.found.push(Span { start, end, name });
+        Some(end)
+    }
+}
+
+/// Whether a value has small and capital letters and digits, and is no path.
+fn is_mixed(value: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
+    has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && !value.contains(['/', '.'])
 }
 
 /// Whether what stands under `pass` is no count, and no verdict.

@@ -1,7 +1,10 @@
 //! The shapes of secrets: read once from a table, each compiled when its keyword first occurs.
 
+mod beginnings;
+
 use std::sync::{LazyLock, OnceLock};
 
+use beginnings::Beginning;
 use regex_automata::Input;
 use regex_automata::meta::Regex;
 use serde::Deserialize;
@@ -59,6 +62,8 @@ pub(super) struct Shape {
     /// The longest name beside which it stands, where its keywords are parts of these names: then
     /// a keyword that no sign follows announces nothing.
     named: Option<usize>,
+    /// How it goes on, where the keyword is its beginning: then it has no pattern.
+    begins: Option<Beginning>,
     pattern: String,
     /// The group that is the secret, where it is not the first.
     group: Option<usize>,
@@ -129,6 +134,7 @@ impl SecretRule {
             needs_digit: false,
             in_a_place: false,
             named: None,
+            begins: None,
             pattern: self.regex.clone(),
             group: self.secret_group,
             regex: OnceLock::from(Some(regex)),
@@ -159,7 +165,8 @@ fn read(line: &str) -> Option<Announced> {
         "beside" => format!(
             r#"(?i)(?:{names})[ \t\w.\-]{{0,20}}[\s'"]{{0,3}}(?:=>|:{{1,3}}=|\?=|\|\||[=>:,])[\x60'"\s=]{{0,5}}({shape}){END}"#
         ),
-        "token" | "prefix" => format!(r"\b({shape}){END}"),
+        // A line break that is written out is no part of a word.
+        "token" | "prefix" => format!(r"(?:\b|\\[nrt])({shape}){END}"),
         "any" => format!("({shape})"),
         _ => shape.to_owned(),
     };
@@ -170,6 +177,7 @@ fn read(line: &str) -> Option<Announced> {
         named: if form == "beside" { longest_name(names, keywords) } else { None },
         needs_digit: matches!(form, "token" | "prefix" | "told")
             && !["huggingface", "aws-"].iter().any(|known| name.starts_with(known)),
+        begins: (form == "begins").then(|| Beginning::read(keywords, names, shape)),
         pattern,
         group: None,
         regex: OnceLock::new(),
@@ -241,6 +249,12 @@ impl Shapes {
             }
             for &index in &self.announced[keyword] {
                 let shape = &self.all[usize::from(index)];
+                if let Some(begins) = &shape.begins {
+                    if let Some(end) = begins.end(text, start, end) {
+                        shape.take(text, start, end, found);
+                    }
+                    continue;
+                }
                 if shape.named.is_some() && !assigns(text, end) {
                     continue;
                 }
@@ -284,9 +298,13 @@ impl Shape {
             at = secret.end.max(whole.start + 1);
             let (start, end) =
                 (text.ceil_char_boundary(secret.start), text.floor_char_boundary(secret.end));
-            if start < end && self.is_secret(&text[start..end]) {
-                found.push(Span { start, end, name: &self.name });
-            }
+            self.take(text, start, end, found);
+        }
+    }
+
+    fn take<'s>(&'s self, text: &str, start: usize, end: usize, found: &mut Vec<Span<'s>>) {
+        if start < end && self.is_secret(&text[start..end]) {
+            found.push(Span { start, end, name: &self.name });
         }
     }
 
