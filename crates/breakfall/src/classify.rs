@@ -15,6 +15,7 @@ mod names;
 mod passing;
 mod pattern;
 mod phrases;
+mod printed;
 mod quotes;
 mod read;
 mod reports;

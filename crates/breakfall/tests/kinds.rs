@@ -177,3 +177,106 @@ fn what_was_given_or_left_out_is_told_from_what_broke() {
         ("Uncaught DivisionByZeroError: Division by zero in x.php:1", K::Internal),
     ]);
 }
+
+#[test]
+fn what_comes_by_itself_is_waited_for() {
+    for (text, kind, may_pass) in [
+        ("build 17 is still running", K::Conflict, MayPass::Yes),
+        ("job is still processing", K::Unavailable, MayPass::Yes),
+        ("The report is not ready yet", K::Unavailable, MayPass::Yes),
+        ("Video is still processing; try again in 90 seconds", K::Unavailable, MayPass::Yes),
+        ("Circuit breaker 'stock' is open", K::Unavailable, MayPass::Yes),
+        ("Conflict while saving. Please try again.", K::Conflict, MayPass::Yes),
+        (
+            r#"{"code": "aborted", "message": "changed by another transaction"}"#,
+            K::Conflict,
+            MayPass::Yes,
+        ),
+        // What somebody has to do comes first.
+        (
+            "Build 17 cannot be retried because it is still running",
+            K::Precondition,
+            MayPass::AfterAnotherStep,
+        ),
+        ("The server 'a' is not running. Start it and try again.", K::Unavailable, MayPass::Later),
+        ("The name \"a\" is already in use. You have to rename one.", K::Conflict, MayPass::No),
+        (
+            "SSLHandshakeException: PKIX path building failed: no trust anchor",
+            K::Network,
+            MayPass::No,
+        ),
+    ] {
+        let reading = read(text);
+        assert_eq!((reading.kind, reading.may_pass), (kind, may_pass), "{text}: {reading:?}");
+    }
+}
+
+#[test]
+fn one_word_says_what_its_noun_makes_of_it() {
+    kinds(&[
+        ("bad", K::Execution),
+        ("WorkloadCredential authentication unavailable.", K::Authentication),
+        ("Bad authentication method; allowed: ['publickey']", K::Authentication),
+        ("the passphrase given by the agent is incorrect", K::Authentication),
+        ("Missing sudo password", K::Authentication),
+        ("sensor is unavailable", K::Unavailable),
+        ("the service is unavailable", K::Upstream),
+        ("The date is outside of the open booking period.", K::InvalidArguments),
+        ("File is outside of the workspace", K::Permission),
+        ("Maintenance window until 23:00; writes are disabled", K::Unavailable),
+        ("Garbled date", K::InvalidArguments),
+        ("exited in: Task.await(%Task{mfa: {:m, :f, 2}}, 50)\n** (EXIT) time out", K::Timeout),
+        ("status: DataLoss, message: \"checksum mismatch\", details: []", K::Internal),
+        ("{\"error\": \"400 Page token is too old\"}", K::InvalidArguments),
+    ]);
+}
+
+#[test]
+fn a_plain_sentence_is_believed_against_a_vague_code() {
+    kinds(&[
+        (r#"{"message": "Entity not found: Issue", "code": "INPUT_ERROR"}"#, K::NotFound),
+        ("ApiError('7', GetError('path', LookupError('not_found', None)))", K::NotFound),
+        ("AnalysisException: Path does not exist: s3a://a/b. SQLSTATE: 42K03", K::NotFound),
+        ("DefaultCredentialsError: File /srv/sa.json was not found.", K::NotFound),
+        ("ConnectionClosedError: received 1008 token expired", K::Authentication),
+        ("page.goto: net::ERR_CERT_DATE_INVALID at https://a.example/", K::Network),
+        ("BadRequest('Chat not found')", K::NotFound),
+    ]);
+}
+
+#[test]
+fn the_cause_of_an_error_is_read_not_what_became_of_it() {
+    let chained = "Traceback (most recent call last):\n  File \"a.py\", line 4, in read\n    open(p)\nPermissionError: [Errno 13] Permission denied: '/srv/a.db'\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File \"b.py\", line 9, in <module>\n    boot()\nRuntimeError: boot failed";
+    let reading = read(chained);
+    assert_eq!((reading.kind, reading.resource.as_deref()), (K::Permission, Some("/srv/a.db")));
+    kinds(&[
+        // An outer error that tells its kind says more than what it was made of.
+        (
+            "Traceback (most recent call last):\n  File \"a.py\", line 4, in f\nKeyError: 'a'\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File \"b.py\", line 9, in g\nTableNotFoundError: a",
+            K::NotFound,
+        ),
+        ("** (MatchError) no match of right hand side value: {:error, :econnrefused}", K::Network),
+        ("** (MatchError) no match of right hand side value: {:error, :enoent}", K::NotFound),
+        ("Fortran runtime error: Cannot open file 'a.dat': No such file or directory", K::NotFound),
+        ("Error in f(): cannot open the connection to 'http://127.0.0.1:9/x'", K::Network),
+        (
+            "`x.txt' not recognized as a supported file format.\nunable to open 'x.txt'.",
+            K::InvalidArguments,
+        ),
+        ("{\"error\": \"nats: timeout\"}", K::Timeout),
+        ("SearchApiError('timeout')", K::Timeout),
+    ]);
+}
+
+#[test]
+fn services_speak_other_languages_too() {
+    kinds(&[
+        (r#"{"erro": "Usuário ou senha inválidos"}"#, K::Authentication),
+        (r#"{"pesan": "Terlalu banyak permintaan, coba lagi"}"#, K::RateLimited),
+        (r#"{"erreur": "Le jeton d'accès a expiré"}"#, K::Authentication),
+        (r#"{"mensaje": "No tiene permisos para ver el recurso"}"#, K::Permission),
+        (r#"{"meldung": "Zu viele Anfragen"}"#, K::RateLimited),
+        (r#"{"message": "密码错误"}"#, K::Authentication),
+        ("bash: frobcmd: الأمر غير موجود", K::NotFound),
+    ]);
+}

@@ -72,3 +72,42 @@ fn a_name_is_found_beside_a_side_path() {
         ("Error: app not found (hint: run `fly apps list`)", Some("app")),
     ]);
 }
+
+#[test]
+fn the_sort_of_a_thing_is_not_its_name() {
+    names(&[
+        ("Board not found", None),
+        ("Endpoint does not exist", None),
+        ("The specified load balancer does not exist.", None),
+        ("Something you need was not found", None),
+        ("Missing Permissions: forbidden", None),
+        ("Board 42 not found", Some("42")),
+    ]);
+}
+
+#[test]
+fn a_code_a_frame_or_advice_is_no_name() {
+    names(&[
+        (r#"{"errors": [{"message": "PersistedQueryNotFound"}]}"#, None),
+        ("ConflictError(409, 'version_conflict_engine_exception')", None),
+        (
+            r#"{"code": "Exists", "message": {"lang": "en-US", "value": "It already exists."}}"#,
+            None,
+        ),
+        ("Error 1205 (HY000): Lock wait timeout exceeded; try restarting transaction", None),
+        ("Session not found: please re-initialize", None),
+        (
+            "failed: POST https://a.dev/refs: 422 Reference already exists",
+            Some("https://a.dev/refs"),
+        ),
+        (
+            "Traceback (most recent call last):\n  File \"/srv/a.py\", line 3, in <module>\na.b.ObjectNotFound: [Errno 404] Not Found",
+            None,
+        ),
+    ]);
+}
+
+#[test]
+fn a_quoted_name_of_two_words_is_whole() {
+    names(&[("IMAP folder 'Archiv 2031' doesn't exist", Some("Archiv 2031"))]);
+}

@@ -11,14 +11,29 @@ const LONGEST: usize = 24;
 /// The kind of an error that is nothing but a known word, or a status: those that no phrase tells,
 /// because they may stand in any sentence.
 pub(super) fn bare(text: &str) -> Option<Verdict> {
-    let text = text.trim().trim_end_matches(['.', '!']);
-    if text.is_empty() || text.len() > LONGEST {
-        return None;
-    }
+    let text = short(text)?;
     let lower = text.to_ascii_lowercase();
     let word = lower.strip_prefix("error: ").unwrap_or(&lower);
-    let kind = of_a_status(word).or_else(|| of_a_word(word))?;
+    let kind = of_a_status(word)
+        .or_else(|| of_a_word(word))
+        .or_else(|| NOTHING.contains(&word).then_some(FailureKind::Execution))?;
     Some(Verdict::new(kind, "text.bare", text))
+}
+
+/// Words that say that it went wrong, and not in which way.
+const NOTHING: &[&str] = &[
+    "bad", "boom", "broken", "error", "fail", "failed", "failure", "false", "ko", "no", "nok",
+    "nope", "not ok", "oops", "wrong",
+];
+
+/// Whether an error says no more than that it went wrong: `bad`.
+pub(super) fn says_nothing(text: &str) -> bool {
+    short(text).is_some_and(|text| NOTHING.iter().any(|word| word.eq_ignore_ascii_case(text)))
+}
+
+fn short(text: &str) -> Option<&str> {
+    let text = text.trim().trim_end_matches(['.', '!']);
+    (!text.is_empty() && text.len() <= LONGEST).then_some(text)
 }
 
 fn of_a_status(word: &str) -> Option<FailureKind> {
@@ -58,6 +73,8 @@ mod tests {
             ("429", Some(K::RateLimited)),
             ("200", None),
             ("busy bees", None),
+            ("Bad!", Some(K::Execution)),
+            ("bad date", None),
             ("", None),
         ] {
             assert_eq!(bare(text).map(|verdict| verdict.kind), kind, "{text}");

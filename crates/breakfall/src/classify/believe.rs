@@ -20,6 +20,8 @@ pub(super) fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Opti
                 || phrase.rule == "text.password" && !is_unauthorized(phrase)
                 || phrase.rule == "text.not-loaded"
         }
+        // Who closed a connection may say that it was for a token.
+        K::Network if phrase.rule == "text.token" => true,
         K::Network => {
             matches!(phrase.kind, K::Timeout)
                 && phrase.rule == "text.timed-out"
@@ -28,13 +30,20 @@ pub(super) fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Opti
                     .as_deref()
                     .is_some_and(|w| w.contains("Connection") || w == "ECONNABORTED")
         }
-        K::Authentication => outspeaks(Some(phrase), sure),
+        K::Authentication => {
+            // A file that credentials were to be read from.
+            let is_file =
+                matches!(&*phrase.rule, "text.missing-file" | "text.missing" | "text.no-such")
+                    && sure.words.as_deref().is_some_and(|name| name.contains("Credential"));
+            is_file || outspeaks(Some(phrase), sure)
+        }
         K::InvalidArguments => {
             // What has one name for every bad argument may say that it is missing or there.
-            let argument = sure
-                .words
-                .as_deref()
-                .is_some_and(|name| name.contains("Argument") || name.contains("InvalidRequest"));
+            let argument = sure.words.as_deref().is_some_and(|name| {
+                ["Argument", "InvalidRequest", "BadRequest"]
+                    .iter()
+                    .any(|vague| name.contains(vague))
+            });
             matches!(phrase.kind, K::QuotaExceeded | K::System)
                 || argument
                     && matches!(

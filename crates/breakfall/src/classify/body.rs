@@ -26,8 +26,12 @@ pub(super) struct Body {
     pub(super) start: usize,
 }
 
-static XML_CODE: Pattern = Pattern::new(&["<Code>"], r"<Code>([A-Za-z0-9.]+)</Code>");
-static XML_MESSAGE: Pattern = Pattern::new(&["<Message>"], r"(?s)<Message>(.*?)</Message>");
+static XML_CODE: Pattern =
+    Pattern::new(&["<Code>", ":exception>"], r"<(?:Code|\w+:exception)>([A-Za-z0-9.\\]+)</");
+static XML_MESSAGE: Pattern = Pattern::new(
+    &["<Message>", ":message>"],
+    r"(?s)<(?:Message|\w+:message)>(.*?)</(?:Message|\w+:message)>",
+);
 static XML_RESOURCE: Pattern =
     Pattern::new(&["<BucketName", "<Key>", "<Resource"], r"<(?:BucketName|Key|Resource)>([^<]+)</");
 
@@ -173,7 +177,24 @@ impl Body {
                 | "cause"
                 | "title"
                 | "information"
-                | "userpresentablemessage",
+                | "userpresentablemessage"
+                // The same in other languages.
+                | "erro"
+                | "errore"
+                | "erreur"
+                | "fehler"
+                | "fehlermeldung"
+                | "meldung"
+                | "nachricht"
+                | "mensaje"
+                | "mensagem"
+                | "messaggio"
+                | "melding"
+                | "foutmelding"
+                | "komunikat"
+                | "mesaj"
+                | "hata"
+                | "pesan",
                 Value::String(text),
             ) => {
                 self.codes.extend(leading_code(text));

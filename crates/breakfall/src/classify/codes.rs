@@ -187,6 +187,8 @@ pub(super) fn json_rpc(code: i64) -> Option<FailureKind> {
         -32801 => K::Conflict,
         -32002 => K::NotFound,
         -32001 => K::Timeout,
+        // A page that somebody has to open first.
+        -32042 => K::Precondition,
         _ => return None,
     })
 }
@@ -195,7 +197,9 @@ pub(super) fn json_rpc(code: i64) -> Option<FailureKind> {
 pub(super) fn sqlstate(code: &str) -> Option<FailureKind> {
     let class = code.get(..2)?;
     Some(match (code, class) {
-        ("42P01" | "42S02" | "42X05" | "42Y55" | "3D000" | "3F000" | "42704", _) => K::NotFound,
+        ("42P01" | "42S02" | "42X05" | "42Y55" | "3D000" | "3F000" | "42704" | "42K03", _) => {
+            K::NotFound
+        }
         (
             "23505" | "X0Y32" | "42P07" | "42710" | "42701" | "42P04" | "42P06" | "42S01" | "40001"
             | "40P01" | "55P03" | "55006",

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::bare::bare;
+use super::bare::{bare, says_nothing};
 use super::believe::{of_an_answer, outspeaks, specific, stronger, weaker};
 use super::body::Body;
 use super::names::{self, Told};
@@ -55,6 +55,9 @@ impl Material<'_> {
 
     /// What the text says, by the table of phrases.
     fn phrase(&self) -> Option<Verdict> {
+        if says_nothing(self.said) {
+            return None;
+        }
         let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
         let hit = match first(self.quotes) {
             // That there is no connection is said of a password, too, and then why in quotes.
@@ -136,7 +139,8 @@ pub(super) fn decide(material: &Material, own: Option<&Phrases>) -> Verdict {
 }
 
 /// Of how much there may be in a time: what is used up comes back by itself.
-const PACES: &[&str] = &["per minute", "per_minute", "per-minute", "perminute", "per second"];
+const PACES: &[&str] =
+    &["per minute", "per_minute", "per-minute", "perminute", "/ minute", "/minute", "per second"];
 
 /// A quota for a minute is a limit on how often.
 fn paced(verdict: Verdict, said: &str) -> Verdict {
@@ -205,7 +209,9 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
     let sure = if vague { surely.next().or(first) } else { first };
     let otherwise = || {
         named.clone().find_map(|(name, told)| match told {
-            Told::Otherwise(kind) => Some(Verdict::new(kind, "type", name)),
+            Told::Otherwise(kind) => {
+                given(name, segment.text).or_else(|| Some(Verdict::new(kind, "type", name)))
+            }
             Told::Surely(_) => None,
         })
     };
@@ -223,7 +229,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
             let code = material.json_rpc()?;
             codes::json_rpc(code).map(|kind| Verdict::new(kind, "json-rpc", code.to_string()))
         })
-        .or_else(|| anywhere(segment.text))
+        .or_else(|| anywhere(segment.text, said))
         .or_else(|| {
             let code = evidence.exit_code?;
             codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
@@ -331,6 +337,9 @@ pub(super) fn is_vague(code: &str) -> bool {
     code.contains("invalid_request")
         || code.contains("invalidrequest")
         || code == "error"
+        || code == "input_error"
+        || code == "user_error"
+        || code == "bad_user_input"
         || code.contains("validation")
 }
 
@@ -364,23 +373,38 @@ fn alone(line: &str) -> Option<(FailureKind, &str)> {
 }
 
 /// The first word of a short text that is a name or a code and tells its kind.
-fn anywhere(text: &str) -> Option<Verdict> {
+fn anywhere(text: &str, said: &str) -> Option<Verdict> {
     if let Some((kind, word)) = text.lines().rev().take(3).find_map(alone) {
         return Some(Verdict::new(kind, "name", word));
     }
     // The first line may say no more than that.
-    let line = text.lines().next().unwrap_or_default().trim_end_matches(['.', ' ', '!']);
+    let line = said.lines().next().unwrap_or_default().trim_end_matches(['.', ' ', '!']);
     if line.len() < 120 && (line.ends_with(" timeout") || line.ends_with(" Timeout")) {
         return Some(Verdict::new(FailureKind::Timeout, "name", "timeout"));
     }
+    all_named(text).next().map(|(word, told)| match told {
+        Told::Surely(kind) | Told::Otherwise(kind) => Verdict::new(kind, "name", word),
+    })
+}
+
+/// The words of a short text that are names or codes and tell their kind.
+fn all_named(text: &str) -> impl Iterator<Item = (&str, Told)> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
-    words.take(80).find_map(|word| {
+    words.take(80).filter_map(|word| {
         let camel = word.len() > 8
             && word.bytes().skip(1).any(|b| b.is_ascii_uppercase())
             && word.bytes().any(|b| b.is_ascii_lowercase());
         let code = camel || word.contains('_') && word.len() > 6;
-        match names::tell(word).filter(|_| code || names::is_type_name(word))? {
-            Told::Surely(kind) | Told::Otherwise(kind) => Some(Verdict::new(kind, "name", word)),
-        }
+        names::tell(word).filter(|_| code || names::is_type_name(word)).map(|told| (word, told))
+    })
+}
+
+/// What is given to an error of a type that says little: `ApiError('7', LookupError('not_found'))`.
+fn given(name: &str, text: &str) -> Option<Verdict> {
+    let (_, given) = text.split_once(name)?;
+    let given = given.strip_prefix('(')?;
+    all_named(given).find_map(|(word, told)| match told {
+        Told::Surely(kind) => Some(Verdict::new(kind, "name", word)),
+        Told::Otherwise(_) => None,
     })
 }

@@ -3,12 +3,17 @@
 use super::decide::Verdict;
 use crate::{FailureKind, MayPass};
 
-/// Whether a word begins there, and no longer one that only begins alike: `block`, `in users`.
+/// Longer words that begin alike.
+const LONGER: &[&str] = &["in user", "lockout", "locker", "to resolved"];
+
+/// Whether a word begins there, and no longer one that only begins alike: `block`, `in users`; and
+/// whether nothing is to be done before: `start it and try again`.
 fn begins_there(text: &str, at: usize) -> bool {
-    let before = text[..at].chars().next_back();
-    let rest = &text[at..];
-    !before.is_some_and(char::is_alphanumeric)
-        && !["in user", "lockout", "locker"].iter().any(|longer| rest.starts_with(longer))
+    let (before, rest) = text.split_at(at);
+    let is_within = before.ends_with(char::is_alphanumeric);
+    let is_longer = LONGER.iter().any(|longer| rest.starts_with(longer));
+    let is_later = rest.starts_with("try again") && before.ends_with("and ");
+    !(is_within || is_longer || is_later)
 }
 
 /// Whether a code tells in every language that something is held for a while: `Aborted` of gRPC,
@@ -16,11 +21,33 @@ fn begins_there(text: &str, at: usize) -> bool {
 fn comes_free(verdict: &Verdict) -> bool {
     let words = verdict.words.as_deref().unwrap_or_default();
     match &*verdict.rule {
-        "grpc" => words.eq_ignore_ascii_case("aborted"),
+        "grpc" | "code" => words.eq_ignore_ascii_case("aborted"),
         "errno" => matches!(words, "32" | "33"),
         _ => false,
     }
 }
+
+/// Words of what is not there yet and comes by itself, or comes back.
+const COMING: &[&str] = &[
+    "is loading",
+    "loading the",
+    "loading block",
+    "loading model",
+    "rebuilding",
+    "warming up",
+    "starting up",
+    "is starting",
+    "booting",
+    "circuit",
+    "breaker",
+    "circuitbreaker",
+    "short-circuited",
+    "safe mode",
+    "electing",
+    "try again",
+    "retry the",
+    "again later",
+];
 
 /// Could the same call succeed if it were simply repeated?
 pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
@@ -30,7 +57,11 @@ pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
         words.iter().any(|words| lower.match_indices(words).any(|(at, _)| begins_there(&lower, at)))
     };
     match verdict.kind {
-        K::Conflict if comes_free(verdict) => MayPass::Yes,
+        K::Conflict if comes_free(verdict) || verdict.rule == "text.under-way" => MayPass::Yes,
+        // Who holds a name keeps it.
+        K::Conflict if says(&["rename", "different name", "another name", "reuse that name"]) => {
+            MayPass::No
+        }
         K::Conflict
             if says(&[
                 "lock",
@@ -43,14 +74,29 @@ pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
                 "serialize",
                 "another process",
                 "temporarily",
+                "contention",
+                "another transaction",
+                "another request",
+                "try again",
+                "retry the",
+                "retry your",
             ]) =>
         {
             MayPass::Yes
         }
+        K::Unavailable if verdict.rule == "text.pending" || says(COMING) => MayPass::Yes,
+        // It is as large the next time.
+        K::RateLimited | K::Upstream if says(&["larger than max", "too large"]) => MayPass::No,
         K::Network if says(&["temporary failure"]) => MayPass::Yes,
         K::Network
             if says(&[
                 "certificate",
+                "certification path",
+                "trust anchor",
+                "err_cert",
+                "name_not_resolved",
+                "unknown host",
+                "unknownhost",
                 "ssl: ",
                 "ssl routines",
                 "ssl handshake",

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
+use super::names::Told;
 use super::pattern::{Literal, Marked};
-use super::{logged, names};
+use super::{logged, names, printed};
 use crate::stretch;
 
 /// How much of a text is looked at, half of it from each end: for tracebacks, causes and bodies.
@@ -38,10 +39,11 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
     };
     let escapes = memchr::memchr(0x1b, text.as_bytes()).is_some();
     let text = if escapes { Cow::Owned(without_escapes(&text)) } else { text };
-    logged::messages(match without_asides(&text) {
+    let text = match without_asides(&text) {
         Some(rest) => Cow::Owned(rest),
         None => text,
-    })
+    };
+    printed::said(logged::messages(text))
 }
 
 /// What is read word by word: all of a text, or its head and its tail.
@@ -116,7 +118,9 @@ impl Level {
                 levels.iter().any(|level| level.as_bytes().eq_ignore_ascii_case(bare)) && marked()
             };
             match bare.first().map_or(0, u8::to_ascii_lowercase) {
-                b'e' | b'f' | b'c' if is(&["error", "fatal", "err", "critical", "emerg"]) => {
+                b'e' | b'f' | b'c'
+                    if is(&["error", "fatal", "failure", "err", "critical", "emerg"]) =>
+                {
                     return Self::Error;
                 }
                 b'w' | b'n' | b'i' | b'd' | b'h'
@@ -163,12 +167,13 @@ fn without_escapes(text: &str) -> String {
 }
 
 static TRACEBACK: Literal = Literal::new("Traceback (most recent call last)");
+static CHAINED: Literal = Literal::new("direct cause of the following exception");
 static CAUSED_BY: Literal = Literal::new("Caused by:");
 static FATAL: Literal = Literal::new("FATAL:  ");
 static USAGE: Literal = Literal::new("sage:");
 
 /// Every literal of this file.
-pub(super) static LITERALS: &[&Literal] = &[&TRACEBACK, &CAUSED_BY, &FATAL, &USAGE];
+pub(super) static LITERALS: &[&Literal] = &[&TRACEBACK, &CHAINED, &CAUSED_BY, &FATAL, &USAGE];
 
 /// The decisive part of a text, and the names of error types in it, the most telling first.
 pub(super) struct Segment<'t> {
@@ -204,10 +209,29 @@ fn before_usage(text: &str, usage: usize) -> &str {
     if opens_a_line && !before.is_empty() { before } else { text }
 }
 
-/// What follows the frames of the last Python traceback.
+/// What follows the frames of the last Python traceback, or of the first one where that is its cause
+/// and says more.
 fn python<'t>(whole: &Marked<'t>) -> Option<&'t str> {
-    let text = whole.text;
-    let start = TRACEBACK.last_of(whole)?;
+    let last = behind_frames(whole.text, TRACEBACK.last_of(whole)?)?;
+    let first = || {
+        let before = &whole.text[..CHAINED.first_of(whole)?];
+        let cause = behind_frames(before, TRACEBACK.last_of(&whole.part(before))?)?;
+        Some(cause.rsplit_once("\n\n").map_or(cause, |(cause, _)| cause))
+    };
+    match first() {
+        Some(first) if !is_told(last) && is_told(first) => Some(first),
+        _ => Some(last),
+    }
+}
+
+/// Whether an error is of a type that tells its kind, or has the number of one of the system's.
+fn is_told(error: &str) -> bool {
+    let name = error.split([':', '\n', ' ']).next().unwrap_or_default();
+    matches!(names::tell(name), Some(Told::Surely(_))) || error.contains("[Errno ")
+}
+
+/// What follows the frames of a Python traceback that begins there.
+fn behind_frames(text: &str, start: usize) -> Option<&str> {
     let mut at = start;
     for line in text[start..].split_inclusive('\n') {
         let framed = line.starts_with([' ', '\t'])

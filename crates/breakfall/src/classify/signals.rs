@@ -13,8 +13,8 @@ static NAMED_CODE: Pattern = Pattern::new(
     r#"(?:ErrorCode|errorCode|error_code|codeName|npm error code|\bcode)['"]?\s*[:= ]\s*['"]?([A-Z][A-Za-z0-9_]{3,})\b"#,
 );
 static GRPC: Pattern = Pattern::new(
-    &["StatusCode.", "code = ", "grpc-status"],
-    r"(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)",
+    &["StatusCode.", "code = ", "grpc-status", ", message: "],
+    r"(?:(?:StatusCode\.|code = |grpc-status: )([A-Za-z_]+)|\bstatus: ([A-Z][A-Za-z]+), message: )",
 );
 static ERRNO: Pattern = Pattern::new(
     &[

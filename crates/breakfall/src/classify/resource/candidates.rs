@@ -13,7 +13,7 @@ use super::scene::{Scene, Spot};
 use super::signs::{REACH, Sign, Signs, on_line, relate, shape};
 use super::vocabulary::{is_plain_word, known};
 use super::{About, forms, speaks};
-use crate::classify::names;
+use crate::classify::names::{self, Told};
 use crate::classify::pattern::Marked;
 use crate::classify::phrases::BUILT_IN;
 use crate::classify::quotes::Quotes;
@@ -23,6 +23,22 @@ const MOST: usize = 96;
 
 /// How near to the decisive words a plain word must stand.
 const NEAR: usize = 16;
+
+/// How codes end that say in which way something failed.
+const OUTCOMES: &[&str] = &[
+    "Error",
+    "Mismatch",
+    "NOT_FOUND",
+    "NotFound",
+    "_conflict",
+    "_denied",
+    "_exists",
+    "_failed",
+    "_granted",
+    "_mismatch",
+    "DENIED",
+    "ot_found",
+];
 
 /// A name that a failure may be about.
 #[derive(Debug)]
@@ -156,6 +172,19 @@ fn nearest(found: &mut [Candidate]) {
     }
 }
 
+/// Whether what is quoted is one name of two or three words, none of which is the sentence's.
+fn is_title(quoted: &str) -> bool {
+    let is_part = |word: &str| {
+        let known = known(word);
+        let is_said = known.is_common && !word.starts_with(|c: char| c.is_ascii_uppercase());
+        word.bytes().all(|byte| byte.is_ascii_alphanumeric()) && !known.is_plain && !is_said
+    };
+    quoted.len() < 48
+        && (2..4).contains(&quoted.split(' ').take(4).count())
+        && quoted.starts_with(|c: char| c.is_ascii_uppercase())
+        && quoted.split(' ').all(is_part)
+}
+
 impl<'t> Scene<'t> {
     /// Gathers what stands in quotes.
     fn quoted(&self, quotes: &Quotes, found: &mut Vec<Candidate<'t>>) {
@@ -208,7 +237,11 @@ impl<'t> Scene<'t> {
             while quotes.0.get(next).is_some_and(|quote| quote.end + 1 < word.end) {
                 next += 1;
             }
-            let inside = quotes.0.get(next).is_some_and(|quote| quote.start <= word.start);
+            let inside = quotes.0.get(next).filter(|quote| quote.start <= word.start);
+            if inside.is_some_and(|quote| is_title(&self.text[quote.clone()])) {
+                continue;
+            }
+            let inside = inside.is_some();
             let mut signs = Signs::default();
             signs.add_if(inside, Sign::InQuotes);
             each_part(self.text, *word, |part| {
@@ -271,10 +304,27 @@ impl<'t> Scene<'t> {
 
     /// Whether it is nothing but what decided, or no name of anything.
     fn names_nothing(&self, range: &Range<usize>, text: &str) -> bool {
-        let is_decisive = |place: &Spot| place.range == *range;
+        // A sentence in quotes that says so, too.
+        let is_decisive = |Spot { range: place, .. }: &Spot| {
+            place == range
+                || range.start <= place.start && place.end <= range.end && text.contains(' ')
+        };
         self.places.iter().any(is_decisive)
             || self.code == Some(text)
+            || self.is_kind(text)
             || is_nameless(self.text, range, text)
+    }
+
+    /// Whether it is a code that says no more than in which way it failed: `PersistedQueryNotFound`.
+    fn is_kind(&self, text: &str) -> bool {
+        let is_code = || {
+            let inner = text.bytes().skip(1).any(|byte| byte == b'_' || byte.is_ascii_uppercase());
+            inner && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        text.ends_with("_exception")
+            || OUTCOMES.iter().any(|end| text.ends_with(end))
+                && is_code()
+                && names::tell(text) == Some(Told::Surely(self.kind))
     }
 
     /// Whether it can be a name at all: quoted, or by a form, or neither a plain word nor a status.
@@ -295,8 +345,22 @@ impl<'t> Scene<'t> {
             return false;
         }
         let says = sorts == LOWER && self.says(range);
-        let plain = if sorts == LOWER { self.is_said(range) } else { is_plain_word(text) };
+        let plain = match sorts {
+            LOWER => self.is_said(range),
+            _ => is_plain_word(text) || self.opens_sentence(range, text),
+        };
         lettered && !status && !says && !plain
+    }
+
+    /// Whether it is such a word with a capital: `Board not found`.
+    fn opens_sentence(&self, range: &Range<usize>, text: &str) -> bool {
+        let is_capital = match text.as_bytes() {
+            [first, rest @ ..] => {
+                first.is_ascii_uppercase() && rest.iter().all(u8::is_ascii_lowercase)
+            }
+            [] => false,
+        };
+        is_capital && known(text).is_common && !self.stands_out(range)
     }
 
     /// Whether it is a word that sentences are made of, and no name.

@@ -14,12 +14,20 @@ const CODES: &[&str] = &[
     "error_type",
     "errorcode",
     "errortype",
+    "category",
+    "docref",
     "kind",
+    "lang",
+    "language",
     "level",
+    "locale",
+    "method",
     "reason",
     "severity",
     "status",
     "type",
+    "warning",
+    "warnings",
     ".tag",
 ];
 
@@ -45,6 +53,9 @@ pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool 
         || is_tag(text, range)
         || is_number_in_brackets(text, range, name)
         || is_advised(text, range, name)
+        || is_framed(text, range)
+        || is_label(text, range, name)
+        || is_code(text, range, name)
         || quoted(text, range).is_some_and(|(before, behind)| {
             is_key(before, behind)
                 || is_in_a_tag(before)
@@ -86,12 +97,13 @@ pub(super) fn tells_of_the_request(beside: &Beside, value: &str) -> bool {
         is(beside.before, "id") && IDENTIFIED.iter().any(|known| is(beside.ago, known))
     };
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    let is_code =
+    let is_number_of_code =
         || beside.before == Some("code") && value.bytes().all(|byte| byte.is_ascii_digit());
     beside.key.is_some_and(|key| is_time(key) || is_of_the_request(key))
         || beside.before.is_some_and(is_of_the_request)
         || is_request_id()
-        || is_code()
+        || is_number_of_code()
+        || beside.key.is_some_and(|key| key == "dtype" || is_one_of(key, SENTENCES))
         || beside.after.is_some_and(is_number) && is_of_the_request(value)
 }
 
@@ -124,6 +136,7 @@ fn is_of_the_sentence(name: &str) -> bool {
     match name.as_bytes().last() {
         Some(b't') if name == ".git" || name.ends_with("n't") || name.ends_with("n’t") => true,
         Some(b')') => name.ends_with("(s)"),
+        Some(b'e') if name.ends_with("...done") => true,
         Some(b'0'..=b'9') if is_negative() => true,
         _ => name.len() <= LONGEST_PAIR && name.contains('/') && is_pair(),
     }
@@ -145,6 +158,46 @@ fn is_number_in_brackets(text: &str, range: &Range<usize>, name: &str) -> bool {
         })
 }
 
+/// The file of a frame, the host of a play, the server that made a page, the tag of a page.
+fn is_framed(text: &str, range: &Range<usize>) -> bool {
+    let (before, behind) = (&text[..range.start], &text[range.end..]);
+    match before.as_bytes().last() {
+        Some(b'"') => before.ends_with("File \"") && behind.starts_with("\", line "),
+        Some(b'[') => before.ends_with("fatal: [") && behind.starts_with("]: "),
+        Some(b' ') => before.ends_with("Server at ") && behind.starts_with(" Port "),
+        Some(b'<') => {
+            let tag = behind.find('>').map(|end| &behind[..end]);
+            tag.is_some_and(|tag| tag.starts_with(' ') && tag.contains('='))
+        }
+        _ => false,
+    }
+}
+
+/// What opens a line and says of what comes next what it is: `title: Not found`.
+fn is_label(text: &str, range: &Range<usize>, name: &str) -> bool {
+    let before = &text[..range.start];
+    text[range.end..].starts_with(": ")
+        && (before.is_empty() || before.ends_with('\n'))
+        && (is_one_of(name, SENTENCES) || is_one_of(name, CODES))
+}
+
+/// A code behind what says that it is one, or in brackets behind a number: `reason: NO_DEVICE`,
+/// `Error 1205 (HY000)`.
+fn is_code(text: &str, range: &Range<usize>, name: &str) -> bool {
+    let before = &text[..range.start];
+    let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if !before.ends_with([' ', '(']) || !name.bytes().all(is_upper) {
+        return false;
+    }
+    let is_said = || ["reason: ", "code: ", "Code: "].iter().any(|said| before.ends_with(said));
+    let is_state = || {
+        before.strip_suffix(" (").is_some_and(|b| b.ends_with(|c: char| c.is_ascii_digit()))
+            && name.len() == 5
+            && text[range.end..].starts_with(')')
+    };
+    name.contains('_') && is_said() || is_state()
+}
+
 /// Words before what one is told to do, or before who needs what is missing.
 const ADVISING: &[&str] = &["run ", "Run ", "try ", "Try ", "use ", "Use ", "running "];
 
@@ -154,12 +207,59 @@ fn is_advised(text: &str, range: &Range<usize>, name: &str) -> bool {
     if before.ends_with("required by ") || before.ends_with("(required for ") {
         return true;
     }
+    if is_asked(before, name) {
+        return true;
+    }
     let before = name.contains(' ').then(|| before.strip_suffix(['`', '\'', '"'])).flatten();
     before.is_some_and(|before| ADVISING.iter().any(|word| before.ends_with(word)))
 }
 
+/// What one is asked to do, to call, or to look at: `please re-login`, `Call 'fit'`.
+fn is_asked(before: &str, name: &str) -> bool {
+    if before.ends_with("lease ") {
+        return true;
+    }
+    if before.strip_suffix(['\'', '"', '`']).is_some_and(|before| before.ends_with("Call ")) {
+        return true;
+    }
+    let is_page = name.starts_with("http://") || name.starts_with("https://");
+    is_page && {
+        let near = &before[before.floor_char_boundary(before.len().saturating_sub(TAG))..];
+        let sentence = near.rsplit_once(". ").map_or(near, |(_, last)| last);
+        let sentence = sentence.rsplit('\n').next().unwrap_or(sentence);
+        ["Please ", "please ", "See ", "Visit "].iter().any(|word| sentence.starts_with(word))
+    }
+}
+
+/// Methods of HTTP, and what stands for a value in a text that was never filled in.
+const NO_NAMES: &[&str] = &[
+    "DELETE", "GET", "OPTIONS", "PATCH", "POST", "PUT", "%s", "%d", "%v", "{}", "{0}", "~A", "~S",
+    "~a", "~s",
+];
+
+/// `23:00`
+fn is_clock(name: &str) -> bool {
+    matches!(name.as_bytes(), [hour @ .., b':', ten, one]
+        if matches!(hour.len(), 1 | 2) && [ten, one].into_iter().chain(hour).all(u8::is_ascii_digit))
+}
+
+/// Two words with a bracket or quotes between them, or a word with what it is: `Manager]Data`,
+/// `msg=requested`, `paths: [a]`.
+fn is_two(name: &str) -> bool {
+    let closes = |mark: char, open: char| {
+        name.find(mark)
+            .is_some_and(|at| at > 0 && at + 1 < name.len() && !name[..at].contains(open))
+    };
+    closes(']', '[')
+        || name.contains("`.`")
+        || name.contains(": [") && !name.contains('{')
+        || name.split_once('=').is_some_and(|(key, _)| is_one_of(key, SENTENCES))
+}
+
 fn says_nothing(name: &str) -> bool {
     is_markup(name)
+        || name.len() < 8 && (NO_NAMES.contains(&name) || is_clock(name))
+        || is_two(name)
         || is_of_the_sentence(name)
         || is_version(name)
         || is_explanation(name)
@@ -179,7 +279,7 @@ fn is_in_a_tag(before: &str) -> bool {
 }
 
 fn is_markup(name: &str) -> bool {
-    name.contains("</") || name.contains("/>")
+    name.contains("</") || name.contains("/>") || name.starts_with("-//")
 }
 
 /// `0`, `1.0`, `v1`: what a protocol or a count of tries says.
@@ -248,6 +348,19 @@ mod tests {
                 "No tiene permisos para acceder a este recurso",
             ),
             ("(reached max retries: 0): Not Found", "0"),
+            (r#"{"message": {"lang": "en-US", "value": "it exists"}}"#, "en-US"),
+            ("[Driver Manager]Data source name not found", "Manager]Data"),
+            ("title: Not found\nstatus: 404", "title"),
+            ("No device found, reason: NO_DEVICE", "NO_DEVICE"),
+            ("Error 1205 (HY000): Lock wait timeout exceeded", "HY000"),
+            ("Session not found: please re-login", "re-login"),
+            ("is not ready yet. Call 'fit' before", "fit"),
+            ("Found no driver. Please get one from https://www.a.com/b", "https://www.a.com/b"),
+            ("File \"/srv/a.py\", line 3, in f\nNot Found", "/srv/a.py"),
+            ("<hr><address>Apache Server at a.dev Port 443</address>", "a.dev"),
+            ("POST https://a.dev/refs: 422 exists", "POST"),
+            ("closed until 23:00", "23:00"),
+            ("Package ~A does not exist.", "~A"),
         ] {
             assert!(is_so(text, name), "{text}");
         }
@@ -258,6 +371,9 @@ mod tests {
             ("no such table: 'a', 'b'", "a"),
             ("https://github.com/docs not found", "https://github.com/docs"),
             ("Invoice 4711 not found", "4711"),
+            ("no such file: File \"a.py\"", "a.py"),
+            ("open a[7]: not found", "a[7]"),
+            ("no room 'HY000' found", "HY000"),
             (r#"{"error": "no such file: a.txt"}"#, "a.txt"),
         ] {
             assert!(!is_so(text, name), "{text}");

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::About;
 use super::letters::{MARK, sorts};
 use super::signs::REACH;
+use crate::FailureKind;
 use crate::stretch::{self, MASK};
 
 /// How many words of a text are looked at.
@@ -29,6 +30,7 @@ pub(super) struct Scene<'t> {
     near: Vec<Range<usize>>,
     /// How long it is without the space around it.
     pub(super) trimmed: usize,
+    pub(super) kind: FailureKind,
     pub(super) status: bool,
     pub(super) outside: bool,
     /// The code that decided.
@@ -76,6 +78,7 @@ impl<'t> Scene<'t> {
             places: Vec::new(),
             near: near(places, text.len()),
             trimmed: text.trim().len(),
+            kind: about.kind,
             status: about.status.is_some(),
             outside,
             code: about.code,

@@ -230,6 +230,7 @@ mod tests {
             (FailureKind::Permission, "User ada may not write to <LEDGER>: permission denied"),
             (FailureKind::Conflict, "branch main already exists\nrun git branch -D main"),
             (FailureKind::UnknownTool, "no tool named serach; File \"x.py\", line 7"),
+            (FailureKind::NotFound, "bucket data-7 in zone eu-1 not found, see /srv/b.log"),
         ] {
             let (quotes, spoken) = (Quotes::of(text), BUILT_IN.spoken(text));
             let about = About::new(kind, text, &quotes, &spoken).unwrap();
