@@ -154,11 +154,17 @@ impl Relay {
     /// What came of a call, with what is lost where its server is a new one.
     fn came(&self, answer: Result<Answer, Lost>) -> Outcome {
         let is_answered = answer.is_ok();
+        // Some say so as if it were what the tool says.
+        let said = match &answer {
+            Ok(Answer::Result(result)) if !self.is_listed => looked(result.get()).1,
+            _ => String::new(),
+        };
         let outcome = outcome(answer);
-        if let (Err(failure), false) = (&outcome, self.is_listed)
-            && is_unknown(failure.message(), &self.name)
-        {
-            return Err(Failure::of_kind(FailureKind::UnknownTool));
+        if !self.is_listed {
+            let words = outcome.as_ref().err().map_or(said.as_str(), Failure::message);
+            if is_unknown(words, &self.name) && (outcome.is_err() || words.contains(&self.name)) {
+                return Err(Failure::of_kind(FailureKind::UnknownTool));
+            }
         }
         match outcome {
             Ok(_) => self.upstream.succeeded(self.reads),

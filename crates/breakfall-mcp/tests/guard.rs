@@ -95,8 +95,11 @@ async fn a_tool_that_its_server_takes_and_does_not_list_is_called() {
     assert_eq!(client.call("unlisted", json!({})).await, ("ran".to_owned(), false));
     let (text, is_error) = client.call("unlisted", json!({ "fail": true })).await;
     assert!(is_error && text.starts_with("`unlisted` failed. It said:\n> ran"), "{text}");
-    let (text, is_error) = client.call("unlitsed", json!({})).await;
-    assert!(is_error && text.starts_with("`unlitsed` is not a tool."), "{text}");
+    // The second is told of as if it were what a tool says.
+    for name in ["unlitsed", "unilsted"] {
+        let (text, is_error) = client.call(name, json!({})).await;
+        assert!(is_error && text.starts_with(&format!("`{name}` is not a tool.")), "{text}");
+    }
     let listed = client.ask("tools/list", json!({})).await;
     assert!(!listed.to_string().contains("unlisted"), "{listed}");
     client.leave().await;

@@ -106,7 +106,7 @@ def call(id, params):
     elif name == "unlisted":
         send(id=id, result=text("ran", isError=arguments.get("fail", False)))
     else:
-        send(id=id, result=text(f"Unknown tool: {name}", isError=True))
+        send(id=id, result=text(f"Unknown tool: {name}", isError=name != "unilsted"))
 
 
 for line in sys.stdin:

@@ -82,14 +82,14 @@ impl Advice {
                 Self::GoOnWithout
             }
             K::UnknownTool => Self::CallAnExistingTool,
+            // What comes by itself; a lock that someone else holds for a while.
+            K::Unavailable | K::Conflict if standing.may_pass == MayPass::Yes => repeat(),
             K::Unavailable => wait.map_or(Self::GoOnWithout, Self::RepeatAfter),
             K::Cancelled => Self::GoOnWithout,
             K::InvalidArguments => Self::CorrectTheArguments,
             K::TruncatedArguments => Self::SendLess,
             K::NotFound => Self::LookFirst,
             K::Precondition => Self::DoThatFirst,
-            // A lock that someone else holds for a while.
-            K::Conflict if standing.may_pass == MayPass::Yes => repeat(),
             // A name that nobody knows, a certificate that nobody signed.
             K::Network if standing.may_pass == MayPass::No => Self::DoNotRepeat,
             K::Conflict | K::Execution => Self::Decide,

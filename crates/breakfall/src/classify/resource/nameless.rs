@@ -257,9 +257,12 @@ fn is_two(name: &str) -> bool {
 }
 
 fn says_nothing(name: &str) -> bool {
-    is_markup(name)
-        || name.len() < 8 && (NO_NAMES.contains(&name) || is_clock(name))
-        || is_two(name)
+    // Most names are letters, and none of what is looked for is.
+    let has_marks = || name.bytes().any(|byte| b"[]<>=`".contains(&byte));
+    let is_small = || name.starts_with(|first: char| first.is_ascii_lowercase());
+    has_marks() && (is_markup(name) || is_two(name))
+        || name.len() < 8 && !is_small() && (NO_NAMES.contains(&name) || is_clock(name))
+        || name.starts_with("-//")
         || is_of_the_sentence(name)
         || is_version(name)
         || is_explanation(name)
@@ -279,7 +282,7 @@ fn is_in_a_tag(before: &str) -> bool {
 }
 
 fn is_markup(name: &str) -> bool {
-    name.contains("</") || name.contains("/>") || name.starts_with("-//")
+    name.contains("</") || name.contains("/>")
 }
 
 /// `0`, `1.0`, `v1`: what a protocol or a count of tries says.
