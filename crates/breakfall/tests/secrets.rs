@@ -171,3 +171,20 @@ fn what_is_public_and_what_only_begins_like_a_token_stays() {
         assert_eq!(redacted(text), *text);
     }
 }
+
+/// It was looked for a value where the text had ended.
+#[test]
+fn a_flag_at_the_end_of_a_text_has_no_value() {
+    for text in [
+        "Unknown argument --password-file",
+        "missing --password",
+        "missing --password ",
+        "missing \"--token\"",
+        "missing \"--token\", \"",
+        "usage: --api-key\n- ",
+        ":password \"",
+        "--token",
+    ] {
+        assert_eq!(redacted(text), text);
+    }
+}

@@ -72,7 +72,8 @@ impl<'t> Search<'t> {
         if known < most {
             self.bare = start..known + bare_length(&self.text[known..most]);
         }
-        &self.text[start..self.bare.end.min(most)]
+        // At the end of the text there is none, and the last stretch lies before it.
+        &self.text[start..self.bare.end.clamp(start, most)]
     }
 }
 
