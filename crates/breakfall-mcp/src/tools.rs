@@ -154,6 +154,10 @@ impl Relay {
     /// What came of a call, with what is lost where its server is a new one.
     fn came(&self, answer: Result<Answer, Lost>) -> Outcome {
         let is_answered = answer.is_ok();
+        // Who dies of a name has no such tool.
+        if !self.is_listed && matches!(answer, Err(Lost::Gone(_))) {
+            return Err(Failure::of_kind(FailureKind::UnknownTool));
+        }
         // Some say so as if it were what the tool says.
         let said = match &answer {
             Ok(Answer::Result(result)) if !self.is_listed => looked(result.get()).1,

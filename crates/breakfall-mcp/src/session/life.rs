@@ -158,13 +158,17 @@ impl Session {
         let guard = guard.build()?;
         let upstreams: Result<Vec<_>, Error> = servers.servers.into_iter().map(start).collect();
         let upstreams = upstreams?;
-        let all = upstreams.clone();
-        guard.toolbox().otherwise(move |name| {
-            let upstream = owner(&all, name)?;
-            tools::unlisted(upstream, name, &prefix(&all, upstream))
-        });
+        let own = guard.toolbox().callable();
+        // Beside tools of ours a name that nobody has is most likely meant for one of them.
+        if own.is_empty() {
+            let all = upstreams.clone();
+            guard.toolbox().otherwise(move |name| {
+                let upstream = owner(&all, name)?;
+                tools::unlisted(upstream, name, &prefix(&all, upstream))
+            });
+        }
         let session = Arc::new(Self {
-            own: guard.toolbox().callable(),
+            own,
             era: Mutex::default(),
             revision: Mutex::default(),
             listening: Mutex::default(),
