@@ -35,8 +35,8 @@ impl Session {
             if !self.guard.toolbox().knows(tool) && upstream.is_relisted(LISTING).await {
                 self.learn(&upstream.key);
             }
-            let is_asked = || upstream.is_relisting() || !self.may_ask_for(tool);
-            if !self.guard.toolbox().knows(tool) && !is_asked() {
+            let is_known = self.guard.toolbox().knows(tool);
+            if !is_known && !upstream.is_relisting() && self.may_ask_for(tool) {
                 upstream.list().await;
                 self.learn(&upstream.key);
             }

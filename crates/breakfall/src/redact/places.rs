@@ -130,8 +130,8 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
 fn written(before: &[u8], start: usize) -> Option<Written> {
     let (before, name) = before.split_at(before.len() - start);
     match before {
-        [] | [.., b' ' | b'\t' | b'\n' | b',' | b'{' | b'(' | b'[', b':'] | [b':'] => {
-            Some(if before.is_empty() { of_name(name) } else { Written::Symbol })
+        [.., b' ' | b'\t' | b'\n' | b',' | b'{' | b'(' | b'[', b':'] | [b':'] => {
+            Some(Written::Symbol)
         }
         [.., b'/' | b'\\' | b':'] => None,
         _ => Some(of_name(name)),
