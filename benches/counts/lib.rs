@@ -104,7 +104,12 @@ pub fn settle_heap() {
 /// An honest error of so many bytes, which differs from call to call.
 pub fn message(number: u32, bytes: usize) -> String {
     let line = format!("could not open index {number:08} of the project for reading: ");
-    line.repeat(bytes / line.len() + 1)[..bytes].to_owned()
+    let mut text = String::with_capacity(bytes + line.len());
+    while text.len() < bytes {
+        text.push_str(&line);
+    }
+    text.truncate(bytes);
+    text
 }
 
 /// The schema that bad arguments are checked against.

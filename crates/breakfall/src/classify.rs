@@ -36,7 +36,7 @@ pub use phrases::PhraseRule;
 pub use read::{Evidence, Reader, Reading};
 pub use silent::{Silent, silent};
 pub(crate) use silent::{may_be_silent, silent_output};
-pub(crate) use types::{by_type, causes, short_type_name};
+pub(crate) use types::{by_type, causes, name_of};
 pub use wait::retry_after;
 
 use std::time::Duration;

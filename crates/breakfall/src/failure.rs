@@ -77,6 +77,15 @@ pub(crate) enum Words {
     OfProgram,
 }
 
+/// What the source of a failure says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SourceSays {
+    /// The words of the failure, to the letter.
+    TheWords,
+    /// That is not known.
+    Anything,
+}
+
 /// Everything known of a failure before redaction. Only the redactor reads all of it.
 pub(crate) struct Facts {
     pub(crate) kind: FailureKind,
@@ -110,6 +119,7 @@ pub(crate) struct Facts {
     pub(crate) substitute: Option<Box<(String, Failure)>>,
     pub(crate) type_name: Option<Cow<'static, str>>,
     pub(crate) source: Option<Source>,
+    pub(crate) source_says: SourceSays,
     pub(crate) backtrace: Option<String>,
 }
 
@@ -136,6 +146,7 @@ impl Failure {
             substitute: None,
             type_name: None,
             source: None,
+            source_says: SourceSays::Anything,
             backtrace: None,
         }))
     }

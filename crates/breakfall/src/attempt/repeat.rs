@@ -215,15 +215,15 @@ impl Repeats {
 
     /// A tool failed: whether that is once too often.
     pub(crate) fn tool_failed(&mut self, tool: &str, rules: &RepeatRules) -> bool {
-        if !self.tools.contains_key(tool) {
-            if self.tools.len() == TOOLS {
-                return false;
-            }
-            self.tools.insert(tool.to_owned(), 0);
+        if let Some(failures) = self.tools.get_mut(tool) {
+            *failures = failures.saturating_add(1);
+            return *failures >= rules.tool_failures;
         }
-        let Some(failures) = self.tools.get_mut(tool) else { return false };
-        *failures = failures.saturating_add(1);
-        *failures >= rules.tool_failures
+        if self.tools.len() == TOOLS {
+            return false;
+        }
+        self.tools.insert(tool.to_owned(), 1);
+        rules.tool_failures <= 1
     }
 
     /// A call succeeded, and may have changed something: it is forgotten, and its tool's failures

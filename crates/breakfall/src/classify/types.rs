@@ -1,5 +1,6 @@
 //! Types in the cause chain that tell the kind by themselves.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::error::Error;
 use std::io;
@@ -12,11 +13,10 @@ const CAUSES: usize = 16;
 /// The innermost cause whose type is known decides: it is the root, the others wrap it.
 pub(crate) fn by_type(failure: &mut Failure) {
     let Some(source) = failure.source() else { return };
-    let first: &(dyn Error + 'static) = source;
-    let kind = causes(first).filter_map(kind_of).last();
-    let panicked = causes(first).any(|error| {
-        error.downcast_ref::<tokio::task::JoinError>().is_some_and(tokio::task::JoinError::is_panic)
-    });
+    let (mut kind, mut panicked) = (None, false);
+    for error in causes(source) {
+        kind = kind_of(error, &mut panicked).or(kind);
+    }
     let facts = failure.facts_mut();
     if let Some(kind) = kind {
         facts.kind = kind;
@@ -41,7 +41,7 @@ pub(crate) fn causes<'a>(
     .take(CAUSES)
 }
 
-fn kind_of(error: &(dyn Error + 'static)) -> Option<FailureKind> {
+fn kind_of(error: &(dyn Error + 'static), panicked: &mut bool) -> Option<FailureKind> {
     if let Some(error) = error.downcast_ref::<io::Error>() {
         return io_kind(error);
     }
@@ -59,6 +59,7 @@ fn kind_of(error: &(dyn Error + 'static)) -> Option<FailureKind> {
     }
     if let Some(error) = error.downcast_ref::<tokio::task::JoinError>() {
         let cancelled = error.is_cancelled();
+        *panicked |= error.is_panic();
         return Some(if cancelled { FailureKind::Cancelled } else { FailureKind::Internal });
     }
     None
@@ -97,9 +98,17 @@ fn io_kind(error: &io::Error) -> Option<FailureKind> {
     })
 }
 
-/// A type's name as a reader knows it: `std::io::error::Error` is `IoError`, a name that says
-/// more than `Error` is kept.
-pub(crate) fn short_type_name(full: &'static str) -> Cow<'static, str> {
+/// The name of a type as a reader knows it. By far the most are of one, whose name is known before.
+#[inline]
+pub(crate) fn name_of<E: 'static>() -> Cow<'static, str> {
+    if TypeId::of::<E>() == TypeId::of::<io::Error>() {
+        return Cow::Borrowed("IoError");
+    }
+    short_type_name(std::any::type_name::<E>())
+}
+
+/// `std::io::error::Error` is `IoError`, a name that says more than `Error` is kept.
+fn short_type_name(full: &'static str) -> Cow<'static, str> {
     let letters = full.as_bytes();
     let mut end = letters.iter().position(|letter| *letter == b'<').unwrap_or(full.len());
     // The parts of its path, the last one first.
@@ -169,5 +178,7 @@ mod tests {
         ] {
             assert_eq!(short_type_name(full), short);
         }
+        let full = std::any::type_name::<io::Error>();
+        assert_eq!(name_of::<io::Error>(), short_type_name(full));
     }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use super::{
-    Block, Detail, Failure, FailureKind, Problem, Provenance, Source, Words, backtrace_if_asked,
+    Block, Detail, Failure, FailureKind, Problem, Provenance, Source, SourceSays, Words,
+    backtrace_if_asked,
 };
 use crate::attempt::CallKey;
 use crate::classify;
@@ -223,6 +224,7 @@ impl Failure {
     /// Adds the tool's own words for the model.
     pub fn saying(mut self, message: impl Into<String>) -> Self {
         self.0.message = message.into();
+        self.0.source_says = SourceSays::Anything;
         self.0.provenance = Provenance::Tool;
         self
     }
@@ -230,6 +232,7 @@ impl Failure {
     /// Keeps the error behind it for the developer.
     pub fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
+        self.0.source_says = SourceSays::Anything;
         self
     }
 }
@@ -247,6 +250,7 @@ impl Failure {
         failure.0.type_name = type_name;
         failure.0.backtrace = backtrace_if_asked();
         failure.0.source = Some(source);
+        failure.0.source_says = SourceSays::TheWords;
         classify::by_type(&mut failure);
         failure
     }
@@ -254,7 +258,7 @@ impl Failure {
 
 impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::caught(Box::new(error), Some(classify::short_type_name(std::any::type_name::<E>())))
+        Self::caught(Box::new(error), Some(classify::name_of::<E>()))
     }
 }
 
@@ -281,7 +285,7 @@ impl<E: Into<Source> + 'static> IntoFailure for E {
             return Failure::execution(source.to_string());
         }
         let known = !full.contains("dyn ") && !full.starts_with("anyhow");
-        Failure::caught(source, known.then(|| classify::short_type_name(full)))
+        Failure::caught(source, known.then(classify::name_of::<E>))
     }
 }
 

@@ -5,10 +5,12 @@ use std::mem::take;
 use std::sync::Arc;
 
 use super::marks::{GONE, MARK};
+use super::memory::is_plain;
 use super::{
     FailureReport, InsteadReport, ItemReport, KEPT, OutputReport, Redactor, Report, Terms, bounded,
     clean, cut_middle, is_secret_name,
 };
+use crate::failure::{Facts, SourceSays};
 use crate::tool::{Beside, Content};
 use crate::written::json;
 use crate::{Correction, Detail, Failure, Outcome, Output, Problem, classify};
@@ -33,20 +35,33 @@ impl Redactor {
     pub(crate) fn report(&self, outcome: Outcome, terms: &Terms) -> Report {
         match outcome {
             Ok(output) => Report::Output(Box::new(self.output(output, terms))),
-            Err(failure) => Report::Failure(Arc::new(self.failure(failure, terms))),
+            Err(failure) => Report::Failure(self.account(failure, terms)),
         }
+    }
+
+    /// The account of a failure; of one that was told last in the same words, the same.
+    fn account(&self, failure: Failure, terms: &Terms) -> Arc<FailureReport> {
+        if let Some(known) = self.told_before(&failure, terms) {
+            return known;
+        }
+        let is_plain = is_plain(failure.facts());
+        let account = Arc::new(self.anew(failure, terms));
+        if is_plain {
+            self.keep(&account);
+        }
+        account
     }
 
     fn output(&self, mut output: Output, terms: &Terms) -> OutputReport {
         let Beside { problems: failed, items, instead } = output.take_beside();
         let mut problems = Vec::new();
         for problem in failed {
-            let failure = self.failure(problem.failure, terms);
+            let failure = self.anew(problem.failure, terms);
             problems.push(ItemReport { item: self.name(problem.item, 256), failure });
         }
         let instead = instead.map(|instead| {
             let by = instead.by.map(|name| self.name(name, NAME));
-            Box::new(InsteadReport { by, of: Arc::new(self.failure(instead.of, terms)) })
+            Box::new(InsteadReport { by, of: Arc::new(self.anew(instead.of, terms)) })
         });
         let payload = match &mut output.content {
             Content::Payload(payload) if terms.redacts_outputs => {
@@ -65,7 +80,8 @@ impl Redactor {
         OutputReport { text, bytes, problems, items, payload, instead }
     }
 
-    fn failure(&self, failure: Failure, terms: &Terms) -> FailureReport {
+    /// The account of a failure, whatever was told before.
+    pub(super) fn anew(&self, failure: Failure, terms: &Terms) -> FailureReport {
         let mut facts = failure.into_facts();
         let tool = self.name(bounded(terms.tool, 1024).to_owned(), NAME);
         let (message, removed) = clean::readable(self.clean(facts.message, KEPT));
@@ -73,7 +89,7 @@ impl Redactor {
         let substitute = facts.substitute.take().map(|substitute| {
             let (tool, mut failure) = *substitute;
             failure.facts_mut().substitute = None;
-            Box::new(self.failure(failure, &Terms { tool: &tool, ..*terms }))
+            Box::new(self.anew(failure, &Terms { tool: &tool, ..*terms }))
         });
         let chain = facts.source.take().map(|source| self.chain(&*source, &message));
         facts.message = message;
@@ -100,7 +116,7 @@ impl Redactor {
     /// Every cause in turn, outermost first; the message itself is not repeated.
     fn chain(&self, source: &(dyn std::error::Error + 'static), message: &str) -> Vec<String> {
         let mut chain: Vec<String> = Vec::new();
-        for error in classify::causes(source) {
+        for error in speakers(source) {
             // Most say what was said already.
             if says(error, message) {
                 continue;
@@ -200,6 +216,26 @@ fn last_name(path: &str) -> &str {
         return path;
     }
     path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default()
+}
+
+/// The causes of an error that say something of their own, and the error itself: an `io::Error` says
+/// what the error within it says.
+fn speakers<'e>(
+    source: &'e (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
+    let mut is_said = false;
+    classify::causes(source).filter(move |error| {
+        let wraps = |error: &std::io::Error| error.get_ref().is_some();
+        let says = error.downcast_ref::<std::io::Error>().is_some_and(wraps);
+        !std::mem::replace(&mut is_said, says)
+    })
+}
+
+/// Whether what a failure comes from, with all of its causes, says just what it says.
+pub(super) fn says_no_more(facts: &Facts) -> bool {
+    let Some(source) = facts.source.as_deref() else { return true };
+    let known = usize::from(facts.source_says == SourceSays::TheWords);
+    speakers(source).skip(known).all(|error| says(error, &facts.message))
 }
 
 /// Whether an error says just that.

@@ -1,11 +1,15 @@
-//! What was found free of secrets last: a text that comes again is not looked at again. Kept for
-//! each thread, and compared to the letter; a text with a secret is never kept.
+//! What was found free of secrets last, and what was told of it: a text that comes again is not
+//! looked at again. Kept for each thread, and compared to the letter; a text with a secret is never
+//! kept.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::Arc;
 
-use super::Redactor;
-use crate::{FailureKind, Reference};
+use super::account::says_no_more;
+use super::{FailureReport, Redactor, Terms};
+use crate::failure::{Facts, Words};
+use crate::{Detail, Failure};
 
 /// How many short texts are kept, and how long they are.
 const SHORTS: usize = 64;
@@ -22,43 +26,78 @@ thread_local! {
         RefCell::new(vec![(u64::MAX, Box::default()); KEPT]);
 }
 
-/// A failure and its reference.
-struct Referred {
-    kind: FailureKind,
-    tool: Box<str>,
-    message: Box<str>,
-    reference: Reference,
-}
+/// What was told last, each with the number of who made it.
+type Accounts = RefCell<Vec<Option<(u64, Arc<FailureReport>)>>>;
 
 thread_local! {
-    static REFERRED: RefCell<Vec<Option<Referred>>> =
-        RefCell::new(std::iter::repeat_with(|| None).take(KEPT).collect());
+    static ACCOUNTS: Accounts = RefCell::new(vec![None; KEPT]);
 }
 
-/// The reference of a failure of which the words are free of secrets; one that comes again is not
-/// hashed again.
-pub(super) fn reference(kind: FailureKind, tool: &str, message: &str) -> Reference {
-    let slot = slot(message);
-    let known = |referred: &RefCell<Vec<Option<Referred>>>| {
-        let referred = referred.borrow();
-        let known = referred.get(slot)?.as_ref()?;
-        let same = known.kind == kind && *known.tool == *tool && *known.message == *message;
-        same.then_some(known.reference)
-    };
-    // A thread that ends has no memory.
-    if let Some(reference) = REFERRED.try_with(known).ok().flatten() {
-        return reference;
+impl Redactor {
+    /// The account of a failure that was told last, in the same words and with the same facts.
+    pub(super) fn told_before(
+        &self,
+        failure: &Failure,
+        terms: &Terms,
+    ) -> Option<Arc<FailureReport>> {
+        let facts = failure.facts();
+        if !is_plain(facts) {
+            return None;
+        }
+        let slot = slot(&facts.message);
+        let known = |accounts: &Accounts| {
+            let accounts = accounts.borrow();
+            let (number, known) = accounts.get(slot)?.as_ref()?;
+            let is_same =
+                *number == self.number && is_account_of(known, facts, terms) && says_no_more(facts);
+            is_same.then(|| Arc::clone(known))
+        };
+        // A thread that ends has no memory.
+        ACCOUNTS.try_with(known).ok().flatten()
     }
-    let reference = Reference::of(kind, tool, message);
-    if message.len() <= LONG_BYTES {
-        let _ = REFERRED.try_with(|referred| {
-            if let Some(known) = referred.borrow_mut().get_mut(slot) {
-                let (tool, message) = (tool.into(), message.into());
-                *known = Some(Referred { kind, tool, message, reference });
-            }
-        });
+
+    /// Keeps the account of a failure. What is cleaned stays as it is when it is cleaned again, so
+    /// that this is also the account of a failure with these facts as they stand here.
+    pub(super) fn keep(&self, account: &Arc<FailureReport>) {
+        let is_kept = account.removed_characters == 0
+            && account.chain.is_empty()
+            && account.message.len() <= LONG_BYTES;
+        if is_kept {
+            let _ = ACCOUNTS.try_with(|accounts| {
+                if let Some(known) = accounts.borrow_mut().get_mut(slot(&account.message)) {
+                    *known = Some((self.number, Arc::clone(account)));
+                }
+            });
+        }
     }
-    reference
+}
+
+/// Whether a failure is its words and little else.
+pub(super) fn is_plain(facts: &Facts) -> bool {
+    facts.detail == Detail::None
+        && facts.substitute.is_none()
+        && facts.backtrace.is_none()
+        && facts.payload.is_none()
+}
+
+/// Whether facts are those that an account was made of.
+fn is_account_of(account: &FailureReport, facts: &Facts, terms: &Terms) -> bool {
+    let error_type = facts.type_name.as_deref().unwrap_or(facts.kind.type_name());
+    account.kind == facts.kind
+        && account.provenance == facts.provenance
+        && account.status == facts.status
+        && account.wait == facts.wait
+        && account.attempts == facts.attempts
+        && account.may_pass == facts.may_pass.unwrap_or(facts.kind.may_pass())
+        && account.may_have_taken_effect == facts.may_have_taken_effect
+        && account.is_anew == facts.is_anew
+        && account.times == facts.times
+        && account.is_of_program == (facts.words == Words::OfProgram)
+        && account.disposition == terms.dispositions.of(terms.tool, facts.kind, &facts.detail)
+        && account.tool == terms.tool
+        && account.error_type == error_type
+        && account.resource == facts.resource
+        && account.message == facts.message
 }
 
 impl Redactor {
@@ -116,19 +155,85 @@ fn slot(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Dispositions;
+    use crate::{FailureKind, Report};
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Wraps(&'static str, #[source] std::io::Error);
+
+    /// Failures that differ from one another in one thing each, and one that holds a secret.
+    fn failures() -> Vec<(&'static str, Failure)> {
+        // Where it happened is told only where somebody asks for that.
+        let without_a_trace = |mut failure: Failure| {
+            failure.facts_mut().backtrace = None;
+            failure
+        };
+        let said = |text: &'static str| without_a_trace(std::io::Error::other(text).into());
+        let mut all = Vec::new();
+        let changes: [fn(&mut Facts); 12] = [
+            |facts| facts.kind = FailureKind::Network,
+            |facts| facts.provenance = crate::Provenance::Tool,
+            |facts| facts.resource = Some("a.txt".to_owned()),
+            |facts| facts.status = Some(500),
+            |facts| facts.wait = Some(std::time::Duration::from_secs(1)),
+            |facts| facts.attempts = 2,
+            |facts| facts.may_pass = Some(crate::MayPass::Later),
+            |facts| facts.may_have_taken_effect = true,
+            |facts| facts.is_anew = true,
+            |facts| facts.times = 3,
+            |facts| facts.words = Words::OfProgram,
+            |facts| facts.detail = Detail::Gone,
+        ];
+        for change in changes {
+            let mut failure = said("it is gone");
+            change(failure.facts_mut());
+            all.push(("find", failure));
+        }
+        let wrapped =
+            |text| without_a_trace(Wraps(text, std::io::Error::other("it is gone")).into());
+        all.extend([
+            ("find", said("it is gone")),
+            ("look", said("it is gone")),
+            ("find", said("it is gone, too")),
+            ("find", wrapped("it is gone")),
+            ("find", wrapped("while it was looked for")),
+            ("find", Failure::execution("it is gone")),
+            ("find", said("it is gone").saying("it is gone")),
+            ("find", Failure::execution("it is gone").caused_by("why it is gone")),
+            ("find", said("it is gone").traceback("line 1")),
+            ("find", said("password=hunter2-hunter2 is wrong")),
+            ("find", said("colours \u{1b}[31mare seen")),
+        ]);
+        all
+    }
 
     #[test]
-    fn a_reference_is_that_of_its_failure() {
-        for _ in 0..2 {
-            for kind in [FailureKind::Timeout, FailureKind::Network] {
-                for tool in ["a", "b"] {
-                    for message in ["x", "y", "one word and another", "one word and yet another"] {
-                        let known = reference(kind, tool, message);
-                        assert_eq!(known, Reference::of(kind, tool, message));
-                    }
+    fn what_was_told_before_is_what_would_be_told_now() {
+        let (redactor, dispositions) = (Redactor::default(), Dispositions::default());
+        let terms = |tool| Terms {
+            tool,
+            dispositions: &dispositions,
+            max_output_bytes: 100,
+            redacts_outputs: false,
+        };
+        let mut remembered = 0;
+        // Each of them comes after each other, and twice.
+        for first in 0..failures().len() {
+            for nth in 0..failures().len() {
+                for at in [first, nth, nth] {
+                    let (tool, failure) = failures().swap_remove(at);
+                    let known = redactor.told_before(&failure, &terms(tool)).is_some();
+                    remembered += usize::from(known);
+                    let told = redactor.report(Err(failure), &terms(tool));
+                    let (tool, again) = failures().swap_remove(at);
+                    let anew = redactor.anew(again, &terms(tool));
+                    let Report::Failure(told) = told else { panic!("a failure") };
+                    assert_eq!(format!("{told:?}"), format!("{anew:?}"), "{first}, {nth}");
                 }
             }
         }
+        assert!(remembered > failures().len() * failures().len() / 2, "{remembered}");
     }
 
     #[test]

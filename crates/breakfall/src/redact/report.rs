@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::{Terms, memory};
+use super::Terms;
 use crate::failure::{Facts, Standing, Words};
 use crate::{Advice, Detail, Disposition, Failure, FailureKind, MayPass, Provenance, Reference};
 
@@ -141,6 +141,7 @@ impl FailureReport {
             substitute: _,
             type_name,
             source: _,
+            source_says: _,
             backtrace,
         } = facts;
         let may_pass = may_pass.unwrap_or(kind.may_pass());
@@ -154,7 +155,7 @@ impl FailureReport {
                 may_have_taken_effect,
                 times,
             }),
-            reference: memory::reference(kind, &tool, &message),
+            reference: Reference::of(kind, &tool, &message),
             error_type: type_name.unwrap_or(Cow::Borrowed(kind.type_name())),
             tool,
             kind,

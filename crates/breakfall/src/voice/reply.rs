@@ -23,8 +23,10 @@ pub struct Reply {
     pub attempts: u32,
     /// Where they are not simply the text.
     parts: Option<Box<Both>>,
-    /// None yet of a plain output, which few ask for.
-    report: OnceLock<Report>,
+    /// None of a plain output.
+    report: Option<Report>,
+    /// The account of a plain output, made when somebody asks for it; few do.
+    plain: OnceLock<Report>,
     /// How long a plain output is.
     bytes: usize,
 }
@@ -61,16 +63,16 @@ impl Reply {
             (Report::Failure(_), error) => (error.unwrap_or_default(), None, true),
         };
         let (id, tool) = (String::new(), String::new());
-        let report = OnceLock::from(report);
-        Self { id, tool, text, is_error, attempts: 0, parts, report, bytes: 0 }
+        let (report, plain) = (Some(report), OnceLock::new());
+        Self { id, tool, text, is_error, attempts: 0, parts, report, plain, bytes: 0 }
     }
 
     /// The answer of a tool that gave a text and nothing else, at its first attempt.
     #[inline]
     pub(crate) fn plain(call: &mut Call, text: String) -> Self {
         let (id, tool) = (take(&mut call.id), take(&mut call.tool));
-        let (bytes, report) = (text.len(), OnceLock::new());
-        Self { id, tool, text, is_error: false, attempts: 1, parts: None, report, bytes }
+        let (bytes, report, plain) = (text.len(), None, OnceLock::new());
+        Self { id, tool, text, is_error: false, attempts: 1, parts: None, report, plain, bytes }
     }
 
     /// Puts output and error into a voice's own form, where it has one.
@@ -128,12 +130,12 @@ impl Reply {
     /// The account of the call, for the developer.
     pub fn report(&self) -> &Report {
         let plain = || Report::Output(Box::new(OutputReport::of_bytes(self.bytes)));
-        self.report.get_or_init(plain)
+        self.told().unwrap_or_else(|| self.plain.get_or_init(plain))
     }
 
     /// The account of the call, where there is more to it than a plain output.
     fn told(&self) -> Option<&Report> {
-        self.report.get()
+        self.report.as_ref()
     }
 
     fn failure(&self) -> Option<&FailureReport> {
