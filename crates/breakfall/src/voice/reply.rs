@@ -23,12 +23,7 @@ pub struct Reply {
     pub attempts: u32,
     /// Where they are not simply the text.
     parts: Option<Box<Both>>,
-    /// None of a plain output.
-    report: Option<Report>,
-    /// The account of a plain output, made when somebody asks for it; few do.
-    plain: OnceLock<Report>,
-    /// How long a plain output is.
-    bytes: usize,
+    account: Account,
 }
 
 /// Why a run stops before its work is done. A run that stalled is not one that completed.
@@ -38,6 +33,14 @@ pub enum StopReason {
     Stalled,
     /// A failure that only a person can mend.
     Failed(FailureKind),
+}
+
+/// The account of a call, in no more room than a plain output needs.
+#[derive(Clone, Debug)]
+enum Account {
+    Told(Report),
+    /// Of an output of so many bytes, and nothing else: made when somebody asks for it. Few do.
+    Plain(usize, OnceLock<Box<Report>>),
 }
 
 /// Output and error.
@@ -63,16 +66,15 @@ impl Reply {
             (Report::Failure(_), error) => (error.unwrap_or_default(), None, true),
         };
         let (id, tool) = (String::new(), String::new());
-        let (report, plain) = (Some(report), OnceLock::new());
-        Self { id, tool, text, is_error, attempts: 0, parts, report, plain, bytes: 0 }
+        Self { id, tool, text, is_error, attempts: 0, parts, account: Account::Told(report) }
     }
 
     /// The answer of a tool that gave a text and nothing else, at its first attempt.
     #[inline]
     pub(crate) fn plain(call: &mut Call, text: String) -> Self {
         let (id, tool) = (take(&mut call.id), take(&mut call.tool));
-        let (bytes, report, plain) = (text.len(), None, OnceLock::new());
-        Self { id, tool, text, is_error: false, attempts: 1, parts: None, report, plain, bytes }
+        let account = Account::Plain(text.len(), OnceLock::new());
+        Self { id, tool, text, is_error: false, attempts: 1, parts: None, account }
     }
 
     /// Puts output and error into a voice's own form, where it has one.
@@ -129,13 +131,19 @@ impl Reply {
 
     /// The account of the call, for the developer.
     pub fn report(&self) -> &Report {
-        let plain = || Report::Output(Box::new(OutputReport::of_bytes(self.bytes)));
-        self.told().unwrap_or_else(|| self.plain.get_or_init(plain))
+        match &self.account {
+            Account::Told(report) => report,
+            Account::Plain(bytes, report) => report
+                .get_or_init(|| Box::new(Report::Output(Box::new(OutputReport::of_bytes(*bytes))))),
+        }
     }
 
     /// The account of the call, where there is more to it than a plain output.
     fn told(&self) -> Option<&Report> {
-        self.report.as_ref()
+        match &self.account {
+            Account::Told(report) => Some(report),
+            Account::Plain(..) => None,
+        }
     }
 
     fn failure(&self) -> Option<&FailureReport> {
