@@ -151,6 +151,11 @@ pub fn tools() -> Vec<Entry> {
             Err::<String, _>(std::io::Error::other(message(asked.limit, bytes)))
         })
     };
+    let fails_alike = |name: &'static str, bytes: usize| {
+        function(name, "Fails.", move |_: Search| async move {
+            Err::<String, _>(std::io::Error::other(message(7, bytes)))
+        })
+    };
     let mut tools = vec![
         function("search", "Searches.", |asked: Search| async move {
             Ok::<_, Failure>(search(asked).await)
@@ -158,9 +163,8 @@ pub fn tools() -> Vec<Entry> {
         ToolSpec::new("search_strictly", "Searches.").schema(strict()).tool(Strict),
         fails("fails", 200),
         fails("fails_at_length", 4 << 10),
-        function("fails_alike", "Fails.", |_: Search| async {
-            Err::<String, _>(std::io::Error::other(message(7, 200)))
-        }),
+        fails_alike("fails_alike", 200),
+        fails_alike("fails_alike_at_length", 4 << 10),
         function("fails_knowingly", "Fails, and says in which way.", |asked: Search| async move {
             Err::<String, _>(Failure::execution(message(asked.limit, 200)))
         }),
@@ -168,7 +172,7 @@ pub fn tools() -> Vec<Entry> {
             Ok::<_, Failure>(panics(asked).await)
         }),
     ];
-    tools.extend((0..94).map(|n| {
+    tools.extend((0..93).map(|n| {
         let spec = ToolSpec::new(format!("other_tool_{n}"), "Has pages.");
         spec.schema(pages()).effect(Effect::ReadOnly).tool(Pages)
     }));

@@ -25,9 +25,20 @@ impl Promise {
 
 /// Bounds on the instructions of a bench.
 const BOUNDS: &[(&str, &str, u64)] = &[
-    ("a failure of 200 bytes, nobody listens", "guarded call: failure 200 bytes", 6_000),
-    ("the same with a log line", "guarded call: failure 200 bytes logged", 9_000),
-    ("a failure of 4 KiB with a log line", "guarded call: failure 4 kib logged", 50_000),
+    ("a failure of 200 bytes never read before", "guarded call: failure 200 bytes", 6_000),
+    ("the same, in words that came before", "guarded call: failure 200 bytes as before", 6_000),
+    ("the first with a log line", "guarded call: failure 200 bytes logged", 9_000),
+    (
+        "the same, in words that came before",
+        "guarded call: failure 200 bytes as before logged",
+        9_000,
+    ),
+    (
+        "a failure of 4 KiB never read before, with a log line",
+        "guarded call: failure 4 kib logged",
+        50_000,
+    ),
+    ("the same, in words that came before", "guarded call: failure 4 kib as before logged", 50_000),
     ("five bad arguments", "guarded call: five bad arguments", 21_000),
     ("an unknown tool among 100, with suggestions", "guarded call: unknown among 100", 8_000),
     ("a panic", "guarded call: panic", 42_000),
