@@ -87,8 +87,8 @@ fn succeeds(many: u32) -> Ready {
     ready("search", &good, many, None)
 }
 
-fn succeeds_strictly() -> Ready {
-    ready("search_strictly", &good, 1, None)
+fn succeeds_by(tool: &str) -> Ready {
+    ready(tool, &good, 1, None)
 }
 
 fn as_text(many: u32) -> Ready {
@@ -195,7 +195,8 @@ fn caught_panic(asked: Search) -> Option<String> {
 
 #[library_benchmark]
 #[bench::success(succeeds(1))]
-#[bench::success_by_validator(succeeds_strictly())]
+#[bench::success_by_rich_schema(succeeds_by("search_richly"))]
+#[bench::success_by_validator(succeeds_by("search_strictly"))]
 #[bench::success_from_text(as_text(1))]
 #[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]
 #[bench::failure_200_bytes_as_before(fails("fails_alike", FailureKind::NotFound))]

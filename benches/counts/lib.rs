@@ -127,9 +127,8 @@ fn pages() -> Value {
     })
 }
 
-/// What the same search is checked against where its schema says more than types: left to the
-/// validator.
-fn strict() -> Value {
+/// What the same search is checked against where its schema says more than types.
+fn rich() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -141,6 +140,13 @@ fn strict() -> Value {
         "minProperties": 1,
         "additionalProperties": false,
     })
+}
+
+/// The same with what is left to the validator.
+fn left_to_the_validator() -> Value {
+    let mut schema = rich();
+    schema["properties"]["query"]["pattern"] = json!("^[^*]");
+    schema
 }
 
 #[allow(clippy::missing_panics_doc, reason = "one of them panics when it is called")]
@@ -160,7 +166,10 @@ pub fn tools() -> Vec<Entry> {
         function("search", "Searches.", |asked: Search| async move {
             Ok::<_, Failure>(search(asked).await)
         }),
-        ToolSpec::new("search_strictly", "Searches.").schema(strict()).tool(Strict),
+        ToolSpec::new("search_richly", "Searches.").schema(rich()).tool(Searches),
+        ToolSpec::new("search_strictly", "Searches.")
+            .schema(left_to_the_validator())
+            .tool(Searches),
         fails("fails", 200),
         fails("fails_at_length", 4 << 10),
         fails_alike("fails_alike", 200),
@@ -172,7 +181,7 @@ pub fn tools() -> Vec<Entry> {
             Ok::<_, Failure>(panics(asked).await)
         }),
     ];
-    tools.extend((0..93).map(|n| {
+    tools.extend((0..92).map(|n| {
         let spec = ToolSpec::new(format!("other_tool_{n}"), "Has pages.");
         spec.schema(pages()).effect(Effect::ReadOnly).tool(Pages)
     }));
@@ -180,9 +189,9 @@ pub fn tools() -> Vec<Entry> {
 }
 
 /// Searches, as the function does.
-struct Strict;
+struct Searches;
 
-impl Tool for Strict {
+impl Tool for Searches {
     fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
         Box::pin(async { Ok(Output::text(bare(arguments.value()).await?)) })
     }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
+use super::limits::{is_as_long, is_exact, length, limits, whole_limits};
 use super::simple::Simple;
 
 /// What a field may be.
@@ -20,13 +21,26 @@ pub(super) enum Accepts {
         max: i64,
     },
     Number,
+    /// Both bounds are accepted.
+    Real {
+        min: f64,
+        max: f64,
+    },
+    /// A whole number that this one divides.
+    Multiple(i64),
     List(Box<List>),
     /// With any content.
     Table,
     Object(Box<Simple>),
     Word(String),
+    /// Nothing, a truth value or a whole number.
+    Just(Value),
+    /// Anything but these words.
+    NoneOf(Vec<String>),
     /// Of those above.
     Either(Vec<Self>),
+    /// Each of them must accept it.
+    All(Vec<Self>),
 }
 
 /// Items of one kind, so many.
@@ -34,6 +48,7 @@ pub(super) struct List {
     items: Accepts,
     min: usize,
     max: usize,
+    is_unique: bool,
 }
 
 /// What says nothing of what is accepted.
@@ -49,11 +64,17 @@ const REMARKS: &[&str] = &[
     "deprecated",
     "readOnly",
     "writeOnly",
+    // What no draft knows, and others write into schemas.
+    "example",
+    "nullable",
+    "enumNames",
+    "enumDescriptions",
+    "markdownDescription",
 ];
 
 /// Whether a word of a schema says nothing of what is accepted.
 pub(super) fn is_remark(word: &str) -> bool {
-    REMARKS.contains(&word)
+    REMARKS.contains(&word) || word.starts_with("x-")
 }
 
 /// How schemars writes the types of Rust; the validator knows no such formats.
@@ -108,14 +129,25 @@ pub(super) const KNOWN: &[&str] = &[
     "items",
     "minItems",
     "maxItems",
+    "uniqueItems",
+    "multipleOf",
     "properties",
     "required",
     "additionalProperties",
     "propertyNames",
+    "minProperties",
+    "maxProperties",
 ];
 
 /// Those that say something of an object.
-const OF_OBJECT: [&str; 4] = ["properties", "required", "additionalProperties", "propertyNames"];
+const OF_OBJECT: [&str; 6] = [
+    "properties",
+    "required",
+    "additionalProperties",
+    "propertyNames",
+    "minProperties",
+    "maxProperties",
+];
 
 /// Whether two names are the same. Most are shorter than what asking for it takes.
 #[inline]
@@ -135,49 +167,85 @@ impl Accepts {
             Value::Bool(true) => return Some(Self::Anything),
             schema => schema.as_object()?,
         };
+        let is_known = |word: &str| KNOWN.contains(&word) || DECIDING.contains(&word);
+        if !fields.keys().all(|word| is_known(word) || is_remark(word)) {
+            return None;
+        }
         // In this order, whatever order they are written in: where another crate asks serde_json for
         // it, a map keeps that.
-        let decides = |word: &&'static str| Some((*word, fields.get(*word)?));
-        let Some((said, value)) = DECIDING.iter().find_map(decides) else {
-            return has_only(fields, &[]).then_some(Self::Anything);
-        };
-        let alone = |known: &[&str]| has_only(fields, known).then_some(());
-        match said {
-            "$ref" => {
-                alone(&["$ref"])?;
-                Self::of(source.root.pointer(value.as_str()?.strip_prefix('#')?)?, source)
-            }
-            "const" => {
-                alone(&["const", "type"])?;
-                let is_text = fields.get("type").is_none_or(|named| named == "string");
-                is_text.then_some(Self::Word(value.as_str()?.to_owned()))
-            }
-            "enum" => {
-                alone(&["enum", "type"])?;
-                let is_text = fields.get("type").is_none_or(|named| named == "string");
-                let words = value.as_array()?.iter();
-                let words = words.map(|word| Some(Self::Word(word.as_str()?.to_owned())));
-                is_text.then_some(Self::either(words.collect::<Option<Vec<_>>>()?))
-            }
-            "anyOf" => {
-                alone(&["anyOf"])?;
-                let branches = value.as_array()?.iter();
-                let branches = branches.map(|branch| Self::of(branch, source));
-                Some(Self::either(branches.collect::<Option<Vec<_>>>()?))
-            }
-            // Of words that differ at most one fits.
-            "oneOf" => {
-                alone(&["oneOf"])?;
-                let branches = value.as_array()?.iter();
-                let branches: Vec<Self> =
-                    branches.map(|branch| Self::of(branch, source)).collect::<Option<_>>()?;
-                let words = branches.iter().map(Self::words).collect::<Option<Vec<_>>>()?;
-                let mut words = words.concat();
-                words.sort_unstable();
-                words.is_sorted_by(|one, other| one < other).then(|| Self::either(branches))
-            }
-            _ => Self::of_type(value, fields, source),
+        let said = DECIDING.iter().filter_map(|word| Some((*word, fields.get(*word)?)));
+        let mut parts = Vec::new();
+        for (word, value) in said {
+            parts.push(match word {
+                // Drafts differ on what stands beside it.
+                "$ref" => {
+                    has_only(fields, &["$ref"]).then_some(())?;
+                    Self::of(source.root.pointer(value.as_str()?.strip_prefix('#')?)?, source)?
+                }
+                "const" => Self::just(value)?,
+                "enum" => Self::any(value, Self::just)?,
+                "anyOf" => Self::any(value, |branch| Self::of(branch, source))?,
+                "oneOf" => Self::one(value, source)?,
+                "allOf" => Self::All(Self::each(value, |branch| Self::of(branch, source))?),
+                "not" => Self::not(value.as_object()?)?,
+                _ => Self::of_type(value, fields, source)?,
+            });
         }
+        // What says something of a type without naming it says nothing of all others.
+        if !fields.contains_key("type") && fields.keys().any(|word| KNOWN.contains(&word.as_str()))
+        {
+            return None;
+        }
+        Some(Self::all(parts))
+    }
+
+    /// All of these. A word is a text: that need not be said.
+    fn all(mut parts: Vec<Self>) -> Self {
+        if parts.iter().any(|part| part.words().is_some()) {
+            parts.retain(|part| !matches!(part, Self::Text { min: 0, max: usize::MAX }));
+        }
+        if parts.is_empty() {
+            return Self::Anything;
+        }
+        if parts.len() == 1 { parts.swap_remove(0) } else { Self::All(parts) }
+    }
+
+    fn each(all: &Value, of: impl Fn(&Value) -> Option<Self>) -> Option<Vec<Self>> {
+        all.as_array()?.iter().map(of).collect()
+    }
+
+    fn any(all: &Value, of: impl Fn(&Value) -> Option<Self>) -> Option<Self> {
+        Some(Self::either(Self::each(all, of)?))
+    }
+
+    /// One of these and no other: of words that differ at most one fits.
+    fn one(all: &Value, source: &Source<'_>) -> Option<Self> {
+        let branches = Self::each(all, |branch| Self::of(branch, source))?;
+        let words = branches.iter().map(Self::words).collect::<Option<Vec<_>>>()?;
+        let mut words = words.concat();
+        words.sort_unstable();
+        words.is_sorted_by(|one, other| one < other).then(|| Self::either(branches))
+    }
+
+    fn just(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(word) => Some(Self::Word(word.clone())),
+            Value::Null | Value::Bool(_) => Some(Self::Just(value.clone())),
+            Value::Number(number) if number.is_i64() => Some(Self::Just(value.clone())),
+            _ => None,
+        }
+    }
+
+    /// What is none of some words.
+    fn not(schema: &Map<String, Value>) -> Option<Self> {
+        has_only(schema, &["const", "enum"]).then_some(())?;
+        let word = |word: &Value| word.as_str().map(ToOwned::to_owned);
+        let words = match (schema.get("const"), schema.get("enum")) {
+            (Some(said), None) => vec![word(said)?],
+            (None, Some(said)) => said.as_array()?.iter().map(word).collect::<Option<_>>()?,
+            _ => return None,
+        };
+        Some(Self::NoneOf(words))
     }
 
     /// The words that it may be, where it is nothing else.
@@ -198,7 +266,7 @@ impl Accepts {
             name => std::slice::from_ref(name),
         };
         let is_number = |format: &Value| format.as_str().is_some_and(is_number_format);
-        if !has_only(fields, KNOWN) || !fields.get("format").is_none_or(is_number) {
+        if !fields.get("format").is_none_or(is_number) {
             return None;
         }
         let types = names.iter().map(|name| Self::of_name(name.as_str()?, fields, source));
@@ -207,21 +275,7 @@ impl Accepts {
     }
 
     fn of_name(name: &str, fields: &Map<String, Value>, source: &Source<'_>) -> Option<Self> {
-        // A bound that is none itself, by what is next to it. (It was a word beside the bound once.)
-        let limit = |name: &str, next: &str, step: i64, otherwise: i64| {
-            let limit = fields.get(name).map(Value::as_i64);
-            let next = fields.get(next).map(|said| said.as_i64()?.checked_add(step));
-            Some((limit.unwrap_or(Some(otherwise))?, next.unwrap_or(Some(otherwise))?))
-        };
-        let length = |name: &str, otherwise: usize| {
-            let said = fields.get(name).map(|said| usize::try_from(said.as_u64()?).ok());
-            said.unwrap_or(Some(otherwise))
-        };
-        let limits = || {
-            let (least, above) = limit("minimum", "exclusiveMinimum", 1, i64::MIN)?;
-            let (most, below) = limit("maximum", "exclusiveMaximum", -1, i64::MAX)?;
-            Some((least.max(above), most.min(below)))
-        };
+        let length = |name: &str, otherwise: usize| length(fields, name, otherwise);
         Some(match name {
             "null" => Self::Null,
             "boolean" => Self::Boolean,
@@ -229,21 +283,27 @@ impl Accepts {
                 Self::Text { min: length("minLength", 0)?, max: length("maxLength", usize::MAX)? }
             }
             "integer" => {
-                let (min, max) = limits()?;
-                Self::Integer { min, max }
+                let (min, max) = whole_limits(fields)?;
+                Self::multiple(Self::Integer { min, max }, fields)?
             }
-            "number" => match limits()? {
-                (i64::MIN, i64::MAX) => Self::Number,
-                // Those with a point are left to the validator.
-                (min, max) => Self::Integer { min, max },
-            },
+            "number" => {
+                let limits = match whole_limits(fields) {
+                    Some((i64::MIN, i64::MAX)) => Self::Number,
+                    _ => {
+                        let (min, max) = limits(fields)?;
+                        Self::Real { min, max }
+                    }
+                };
+                Self::multiple(limits, fields)?
+            }
             "array" => {
                 let items = match fields.get("items") {
                     None => Self::Anything,
                     Some(items) => Self::of(items, source)?,
                 };
                 let (min, max) = (length("minItems", 0)?, length("maxItems", usize::MAX)?);
-                Self::List(Box::new(List { items, min, max }))
+                let is_unique = fields.get("uniqueItems").map_or(Some(false), Value::as_bool)?;
+                Self::List(Box::new(List { items, min, max, is_unique }))
             }
             "object" if fields.keys().any(|word| OF_OBJECT.contains(&word.as_str())) => {
                 Self::Object(Box::new(Simple::of_object(fields, source)?))
@@ -253,12 +313,23 @@ impl Accepts {
         })
     }
 
+    /// A number within limits that another one divides, where that is said.
+    fn multiple(limits: Self, fields: &Map<String, Value>) -> Option<Self> {
+        match fields.get("multipleOf") {
+            None => Some(limits),
+            Some(said) => {
+                let of = said.as_i64().filter(|of| *of > 0)?;
+                Some(Self::All(vec![limits, Self::Multiple(of)]))
+            }
+        }
+    }
+
     #[inline]
     pub(super) fn accepts(&self, value: &Value) -> bool {
         match (self, value) {
             // What most fields are.
             (Self::Text { min: 0, max: usize::MAX }, Value::String(_)) => true,
-            (Self::Either(all), _) => all.iter().any(|one| one.accepts_one(value)),
+            (Self::Either(any), _) => any.iter().any(|one| one.accepts_one(value)),
             (one, _) => one.accepts_one(value),
         }
     }
@@ -267,20 +338,36 @@ impl Accepts {
     #[inline]
     fn accepts_one(&self, value: &Value) -> bool {
         match (self, value) {
-            (Self::Text { min, max }, Value::String(text)) => {
-                (*min, *max) == (0, usize::MAX) || (*min..=*max).contains(&text.chars().count())
-            }
+            (Self::Text { min, max }, Value::String(text)) => is_as_long(text, *min, *max),
             (Self::Integer { min, max }, Value::Number(number)) => {
                 number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
             }
             (Self::Word(word), Value::String(text)) => same(word, text),
-            (Self::List(list), Value::Array(items)) => list.accepts(items),
-            (Self::Object(object), value) => object.accepts(value),
             (Self::Anything, _)
             | (Self::Null, Value::Null)
             | (Self::Boolean, Value::Bool(_))
             | (Self::Number, Value::Number(_))
             | (Self::Table, Value::Object(_)) => true,
+            _ => self.accepts_more(value),
+        }
+    }
+
+    /// The same of what few fields are: apart, so that the others are looked at in few steps.
+    #[inline(never)]
+    fn accepts_more(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::List(list), Value::Array(items)) => list.accepts(items),
+            (Self::Object(object), value) => object.accepts(value),
+            (Self::All(all), value) => all.iter().all(|one| one.accepts(value)),
+            (Self::NoneOf(words), Value::String(text)) => !words.iter().any(|word| word == text),
+            (Self::NoneOf(_), _) => true,
+            (Self::Just(just), value) => just == value,
+            (Self::Real { min, max }, Value::Number(number)) => {
+                number.as_f64().is_some_and(|x| is_exact(number) && (*min..=*max).contains(&x))
+            }
+            (Self::Multiple(of), Value::Number(number)) => {
+                number.as_i64().is_some_and(|number| number % of == 0)
+            }
             _ => false,
         }
     }
@@ -299,11 +386,21 @@ impl List {
     fn accepts(&self, items: &[Value]) -> bool {
         (self.min..=self.max).contains(&items.len())
             && items.iter().all(|item| self.items.accepts(item))
+            && (!self.is_unique || are_unique(items))
     }
 }
 
+/// How many items are compared with each other here.
+const COMPARED: usize = 16;
+
+/// Whether few texts surely differ from each other.
+fn are_unique(items: &[Value]) -> bool {
+    let differs = |(nth, item): (usize, &Value)| item.is_string() && !items[..nth].contains(item);
+    items.len() <= COMPARED && items.iter().enumerate().all(differs)
+}
+
 /// The words of a schema that say what it is about.
-const DECIDING: &[&str] = &["$ref", "const", "enum", "anyOf", "oneOf", "type"];
+const DECIDING: &[&str] = &["$ref", "const", "enum", "anyOf", "oneOf", "allOf", "not", "type"];
 
 pub(super) fn has_only(schema: &Map<String, Value>, known: &[&str]) -> bool {
     schema.keys().all(|name| known.contains(&name.as_str()) || is_remark(name))

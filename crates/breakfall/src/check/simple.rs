@@ -6,12 +6,16 @@ use std::slice::Iter;
 use serde_json::{Map, Value, json};
 
 use super::accepts::{Accepts, KNOWN, Seen, Source, has_only, same};
+use super::limits::length;
 use super::parse::{MAX_DEPTH, measure};
 
 /// Says yes where a schema surely accepts a value. No means that the validator is to be asked.
 pub(super) struct Simple {
     fields: Vec<Field>,
     required: usize,
+    /// How many fields there may be.
+    least: usize,
+    most: usize,
     /// What other fields may be; nothing where there are none.
     others: Option<Accepts>,
 }
@@ -53,7 +57,9 @@ impl Simple {
             field.is_required = true;
         }
         let required = fields.iter().filter(|field| field.is_required).count();
-        Some(Self { fields, required, others })
+        let least = length(schema, "minProperties", 0)?;
+        let most = length(schema, "maxProperties", usize::MAX)?;
+        Some(Self { fields, required, least, most, others })
     }
 
     pub(super) fn accepts(&self, value: &Value) -> bool {
@@ -86,7 +92,8 @@ impl Simple {
                 }
             };
         }
-        (required == self.required).then_some(bytes)
+        let has_all = required == self.required && (self.least..=self.most).contains(&given.len());
+        has_all.then_some(bytes)
     }
 
     /// The field of a name. Both are mostly in the same order.
@@ -142,12 +149,19 @@ mod tests {
         for schema in [
             json!(true),
             json!({"properties": {}}),
-            json!({"type": "object", "minProperties": 1}),
+            json!({"type": "object", "patternProperties": {"a": true}}),
+            json!({"type": "object", "not": {"required": ["a"]}}),
             json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^a"}}}),
             json!({"type": "object", "properties": {"a": {"type": "string", "format": "date"}}}),
-            json!({"type": "object", "properties": {"a": {"type": "number", "minimum": 0.5}}}),
+            json!({"type": "object", "properties": {"a": {"type": "integer", "minimum": 0.5}}}),
+            json!({"type": "object", "properties": {"a": {"type": "number", "multipleOf": 0.5}}}),
+            json!({"type": "object", "properties": {"a": {"const": 0.5}}}),
+            json!({"type": "object", "properties": {"a": {"not": {"type": "string"}}}}),
+            json!({"type": "object", "properties": {"a": {"not": {"const": 1}}}}),
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a", "minLength": 1}},
+                "$defs": {"a": {"type": "string"}}}),
             json!({"type": "object", "properties": {"a": {"type": "array", "items": [true]}}}),
-            json!({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true}}}),
+            json!({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": 1}}}),
             json!({"type": "object", "properties": {"a": {"items": {"type": "string"}}}}),
             json!({"type": "object", "required": ["a"]}),
             json!({"type": "object", "propertyNames": {"pattern": "^a"}}),
@@ -185,6 +199,19 @@ mod tests {
             Just(json!({"type": "number", "exclusiveMinimum": 0})),
             Just(json!({"type": "integer", "exclusiveMinimum": -1, "minimum": 1, "maximum": 3})),
             Just(json!({"type": "integer", "exclusiveMaximum": 2, "minimum": i64::MIN})),
+            Just(json!({"type": "number", "minimum": 0.5, "exclusiveMaximum": 3})),
+            Just(json!({"type": "number", "exclusiveMinimum": 0.5, "maximum": 1.0})),
+            Just(json!({"type": "integer", "multipleOf": 2, "maximum": 3})),
+            Just(json!({"type": "number", "multipleOf": 3})),
+            Just(json!({"type": "array", "uniqueItems": true, "items": {"type": "string"}})),
+            Just(json!({"type": "object", "minProperties": 1, "maxProperties": 1})),
+            Just(json!({"type": "string", "minLength": 1, "not": {"const": "a"}})),
+            Just(json!({"not": {"enum": ["a", "ab"]}, "x-order": 1})),
+            Just(json!({"allOf": [{"type": "string"}, {"maxLength": 3, "type": "string"}]})),
+            Just(json!({"type": "string", "anyOf": [{"const": "a"}, {"enum": ["b", "c"]}]})),
+            Just(json!({"enum": ["a", 1, null, true], "nullable": true})),
+            Just(json!({"type": "integer", "const": 1})),
+            Just(json!({"type": ["integer", "string"], "enum": ["a", 1, 2]})),
             Just(json!({"type": ["string", "null"]})),
             Just(json!({"enum": ["a", "b"]})),
             Just(json!({"const": "a"})),
@@ -212,6 +239,8 @@ mod tests {
             Just(json!([1])),
             Just(json!([])),
             Just(json!(["a", "c"])),
+            Just(json!(["a", "c", "a"])),
+            Just(json!({"a": 1, "b": 2})),
             Just(json!([[1], [], "a"])),
             Just(json!([[1], []])),
             Just(json!({"a": 1})),

@@ -61,7 +61,8 @@ impl Redactor {
     pub(super) fn keep(&self, account: &Arc<FailureReport>) {
         let is_kept = account.removed_characters == 0
             && account.chain.is_empty()
-            && account.message.len() <= LONG_BYTES;
+            && account.message.len() <= LONG_BYTES
+            && account.backtrace.as_ref().is_none_or(|trace| trace.len() <= LONG_BYTES);
         if is_kept {
             let _ = ACCOUNTS.try_with(|accounts| {
                 if let Some(known) = accounts.borrow_mut().get_mut(slot(&account.message)) {
@@ -74,10 +75,7 @@ impl Redactor {
 
 /// Whether a failure is its words and little else.
 pub(super) fn is_plain(facts: &Facts) -> bool {
-    facts.detail == Detail::None
-        && facts.substitute.is_none()
-        && facts.backtrace.is_none()
-        && facts.payload.is_none()
+    facts.detail == Detail::None && facts.substitute.is_none() && facts.payload.is_none()
 }
 
 /// Whether facts are those that an account was made of.
@@ -98,6 +96,7 @@ fn is_account_of(account: &FailureReport, facts: &Facts, terms: &Terms) -> bool 
         && account.error_type == error_type
         && account.resource == facts.resource
         && account.message == facts.message
+        && account.backtrace == facts.backtrace
 }
 
 impl Redactor {
@@ -202,6 +201,7 @@ mod tests {
             ("find", said("it is gone").saying("it is gone")),
             ("find", Failure::execution("it is gone").caused_by("why it is gone")),
             ("find", said("it is gone").traceback("line 1")),
+            ("find", said("it is gone").traceback("line 2, password=hunter2-hunter2")),
             ("find", said("password=hunter2-hunter2 is wrong")),
             ("find", said("colours \u{1b}[31mare seen")),
         ]);
