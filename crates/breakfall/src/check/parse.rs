@@ -145,7 +145,7 @@ fn no_arguments() -> Value {
 }
 
 /// Adds up the size of a value; false where it is nested deeper than `depth`.
-pub(super) fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
+pub(crate) fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => *bytes += 4,
         Value::String(text) => *bytes += text.len() + 2,

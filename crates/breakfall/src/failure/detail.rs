@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::check::{MAX_DEPTH, measure};
+
 /// What is known of a failure beyond its words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Detail {
@@ -78,21 +80,11 @@ impl Detail {
     }
 }
 
-/// How long a value is as JSON.
+/// About how long a value is as JSON.
 fn written_bytes(value: &Value) -> usize {
-    struct Bytes(usize);
-    impl std::io::Write for Bytes {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut bytes = Bytes(0);
-    let _ = serde_json::to_writer(&mut bytes, value);
-    bytes.0
+    let mut bytes = 0;
+    measure(value, MAX_DEPTH, &mut bytes);
+    bytes
 }
 
 /// Why a tool cannot be used now. The model hears only that it cannot.

@@ -4,6 +4,7 @@
 //! being the namespace or the last part of a name (`github` and `search` for `github__search`).
 
 mod distance;
+mod few;
 mod letters;
 mod names;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 use distance::Pattern;
+pub(crate) use few::Few;
 use letters::Letters;
 pub(crate) use names::Names;
 use spelled::Spelled;
