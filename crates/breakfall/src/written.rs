@@ -95,19 +95,26 @@ fn push_serialized<T: serde::Serialize + ?Sized>(to: &mut String, value: &T) {
 }
 
 /// Adds a number.
-pub(crate) fn push_digits(to: &mut String, mut number: u64) {
+pub(crate) fn push_digits(to: &mut String, number: u64) {
     const MOST: usize = 20;
     let digit = |number: u64| char::from(b'0' + (number % 10) as u8);
-    if number < 10 {
+    // Most are short.
+    if number < 1_000 {
+        if number > 99 {
+            to.push(digit(number / 100));
+        }
+        if number > 9 {
+            to.push(digit(number / 10));
+        }
         return to.push(digit(number));
     }
     let mut digits = ['0'; MOST];
-    let mut count = 0;
+    let (mut count, mut left) = (0, number);
     for place in &mut digits {
-        *place = digit(number);
-        number /= 10;
+        *place = digit(left);
+        left /= 10;
         count += 1;
-        if number == 0 {
+        if left == 0 {
             break;
         }
     }
@@ -122,7 +129,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_whole() {
-        for number in [0, 1, 9, 10, 100_200, u64::MAX] {
+        for number in [0, 1, 9, 10, 99, 100, 107, 999, 1_000, 100_200, u64::MAX] {
             let mut text = String::new();
             push_digits(&mut text, number);
             assert_eq!(text, number.to_string());

@@ -5,6 +5,7 @@
 mod field;
 mod fit;
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use field::Field;
@@ -40,7 +41,7 @@ pub(super) struct Told<'f> {
     /// In the validator's order.
     pub(super) problems: Vec<Problem>,
     /// The same for each field that was given, in their order, as far as they were looked at.
-    faults: Vec<Fault<'f>>,
+    flaws: Vec<Flaw<'f>>,
     /// Whether one that is unknown is near to one that is known.
     has_near: bool,
     has_missing: bool,
@@ -49,12 +50,12 @@ pub(super) struct Told<'f> {
 impl Told<'_> {
     /// Nothing is known of each field.
     pub(super) fn by_validator(problems: Vec<Problem>) -> Self {
-        Self { problems, faults: Vec::new(), has_near: false, has_missing: false }
+        Self { problems, flaws: Vec::new(), has_near: false, has_missing: false }
     }
 }
 
 /// What is wrong with a field that was given.
-enum Fault<'f> {
+enum Flaw<'f> {
     Nothing,
     /// There is no such field, and there may be none.
     Unknown,
@@ -83,8 +84,9 @@ impl Fields {
         let required = required.unwrap_or_default().iter();
         let required = required.map(|name| name.as_str().map(str::to_owned));
         let required = required.collect::<Option<Vec<_>>>()?;
+        let needed: HashSet<&str> = required.iter().map(String::as_str).collect();
         let field = |(name, said): (&String, &Value)| {
-            Field::of(schema, name, said).required(required.contains(name))
+            Field::of(schema, name, said).required(needed.contains(name.as_str()))
         };
         let mut all: Vec<_> = properties.iter().map(field).collect();
         all.sort_unstable_by(|one, other| one.name.cmp(&other.name));
@@ -102,21 +104,22 @@ impl Fields {
     /// Every problem, at most `most`. Nothing where only the validator can tell.
     pub(super) fn told(&self, schema: &Schema, value: &Value, most: usize) -> Option<Told<'_>> {
         let given = value.as_object()?;
-        let (problems, faults) = (Vec::with_capacity(given.len()), Vec::with_capacity(given.len()));
-        let mut told = Told { problems, faults, has_near: false, has_missing: false };
+        let problems = Vec::with_capacity(given.len().min(most));
+        let flaws = Vec::with_capacity(given.len());
+        let mut told = Told { problems, flaws, has_near: false, has_missing: false };
         let (mut next, mut required) = (0, 0);
         for (name, value) in given {
             if told.problems.len() >= most {
                 break;
             }
-            told.faults.push(match self.field(name, &mut next) {
+            told.flaws.push(match self.field(name, &mut next) {
                 Some(field) => {
                     required += usize::from(field.is_required);
                     let is_broken = field.add_broken(value, &mut told.problems)?;
-                    if is_broken { Fault::Broken(field) } else { Fault::Nothing }
+                    if is_broken { Flaw::Broken(field) } else { Flaw::Nothing }
                 }
-                None if self.is_closed => Fault::Unknown,
-                None => Fault::Other,
+                None if self.is_closed => Flaw::Unknown,
+                None => Flaw::Other,
             });
         }
         // The validator sees what is missing first, but for one that is missing where others are
@@ -127,8 +130,8 @@ impl Fields {
             let missing = self.missing(schema, given).collect::<Vec<_>>();
             told.problems.splice(0..0, missing);
         }
-        for ((name, value), fault) in given.iter().zip(&told.faults) {
-            if matches!(fault, Fault::Unknown) && told.problems.len() < most {
+        for ((name, value), flaw) in given.iter().zip(&told.flaws) {
+            if matches!(flaw, Flaw::Unknown) && told.problems.len() < most {
                 let problem = self.superfluous(name, value);
                 told.has_near |= problem.nearest.is_some();
                 told.problems.push(problem);
@@ -183,7 +186,7 @@ impl Fields {
             expected: self.only.clone(),
             got: Some(shown(value)),
             nearest: names.nearest(name).map(ToOwned::to_owned),
-            ..Problem::default()
+            remark: None,
         }
     }
 }
@@ -354,10 +357,13 @@ mod tests {
         let arguments =
             json!({"query": "7", "limit": 7, "order": "newest", "tags": [], "exact": false});
         let made_up = vec!["exact".to_owned()];
-        assert_eq!(told, Some(Correction { arguments, made_up, is_exact: false }));
+        assert_eq!(told, Some(Correction { arguments, made_up, is_exact: false, written: None }));
         let told = corrected(json!({"query": 7, "tags": [], "exact": "true"}));
         let arguments = json!({"query": "7", "tags": [], "exact": true});
-        assert_eq!(told, Some(Correction { arguments, made_up: Vec::new(), is_exact: true }));
+        assert_eq!(
+            told,
+            Some(Correction { arguments, made_up: Vec::new(), is_exact: true, written: None })
+        );
         // What is renamed, and what holds others, is not.
         assert_eq!(corrected(json!({"qery": "a", "tags": [], "exact": true})), None);
         assert_eq!(corrected(json!({"query": "a", "tags": "b", "exact": true})), None);

@@ -29,7 +29,7 @@ const PATH: usize = 64;
 const RENAMED: usize = 20;
 
 /// Among how many options the nearest is looked for.
-pub(super) const OPTIONS: usize = 1_000;
+const OPTIONS: usize = 1_000;
 
 /// The arguments in the accepted shape; nothing where no such shape was found, because a
 /// correction that would be refused again is worse than none.
@@ -67,7 +67,8 @@ pub(super) fn rewrite(schema: &Schema, value: &Value, problems: &[Problem]) -> O
             found.made_up.sort();
             found.made_up.dedup();
             let is_exact = found.is_exact && found.made_up.is_empty() && value.is_object();
-            return Some(Correction { arguments: fitted, made_up: found.made_up, is_exact });
+            let (made_up, written) = (found.made_up, None);
+            return Some(Correction { arguments: fitted, made_up, is_exact, written });
         }
         problems = Cow::Owned(problems::all(schema, &fitted).problems);
         arguments = Cow::Owned(fitted);

@@ -70,9 +70,10 @@ impl Detail {
                         + problem.expected.len()
                         + problem.got.as_ref().map_or(0, String::len)
                 };
-                // A correction that was kept is short; a JSON value takes a few times its text.
+                // A correction that was kept is short; a JSON value takes a few times its text, which
+                // is kept, too.
                 problems.iter().map(problem).sum::<usize>()
-                    + correction.as_ref().map_or(0, |c| 4 * written_bytes(&c.arguments))
+                    + correction.as_ref().map_or(0, |correction| 5 * written_bytes(correction))
             }
             Self::Credential(name) => name.len(),
             _ => 0,
@@ -80,11 +81,16 @@ impl Detail {
     }
 }
 
-/// About how long a value is as JSON.
-fn written_bytes(value: &Value) -> usize {
-    let mut bytes = 0;
-    measure(value, MAX_DEPTH, &mut bytes);
-    bytes
+/// About how long a correction is as JSON.
+fn written_bytes(Correction { arguments, written, .. }: &Correction) -> usize {
+    match written {
+        Some(written) => written.len(),
+        None => {
+            let mut bytes = 0;
+            measure(arguments, MAX_DEPTH, &mut bytes);
+            bytes
+        }
+    }
 }
 
 /// Why a tool cannot be used now. The model hears only that it cannot.
@@ -135,4 +141,7 @@ pub struct Correction {
     /// The same values in another type, and nothing else: no name guessed, nothing left out.
     #[serde(skip)]
     pub is_exact: bool,
+    /// The arguments as JSON, where they were written to be looked at.
+    #[serde(skip)]
+    pub(crate) written: Option<String>,
 }

@@ -89,7 +89,12 @@ impl Redactor {
         }
         let (path, expected): (Box<str>, Box<str>) =
             (problem.path.as_str().into(), problem.expected.as_str().into());
-        let got = got.map(str::to_owned);
+        // With room for another that is a little longer.
+        let got = got.map(|got| {
+            let mut kept = String::with_capacity(got.len().max(SHOWN));
+            kept.push_str(got);
+            kept
+        });
         let is_open = self.look_at(problem);
         let stands = *path == *problem.path && *expected == *problem.expected;
         if is_open && stands && got.as_deref() == problem.got.as_deref() {
@@ -176,9 +181,13 @@ impl Redactor {
 
     /// A correction that repeats a secret is not shown at all: half of it would be no call. Nor is
     /// one that is longer than it is worth.
-    pub(super) fn correction(&self, correction: Correction) -> Option<Correction> {
+    pub(super) fn correction(&self, mut correction: Correction) -> Option<Correction> {
         let text = json(&correction.arguments);
-        (text.len() <= CORRECTION && self.redact(&text) == text).then_some(correction)
+        if text.len() > CORRECTION || self.redact(&text) != text {
+            return None;
+        }
+        correction.written = Some(text);
+        Some(correction)
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::Schema;
 use super::super::accepts::{is_number_format, is_remark};
 use super::super::words::{articles, bound, one_of, path_of, shown};
-use super::fit::Fit;
+use super::fit::{Fit, Fitted};
 use crate::Problem;
 
 /// How often a reference may lead to another.
@@ -16,7 +16,7 @@ pub(super) struct Field {
     pub(super) is_required: bool,
     /// The type first, as the validator has it.
     says: Vec<Says>,
-    pub(super) fit: Fit,
+    fit: Fit,
 }
 
 /// What a keyword says, and what is expected of a value that breaks it.
@@ -85,7 +85,7 @@ impl Field {
             ),
         };
         says.sort_by_key(|says| !matches!(says.keyword, Keyword::Type(_)));
-        let fit = Fit::of(schema, name, said);
+        let fit = Fit::of(schema, name, said).checked(|value| accept(&says, value));
         Self { name: name.to_owned(), is_required: false, says, fit }
     }
 
@@ -103,7 +103,8 @@ impl Field {
                 continue;
             }
             let (path, got) = (path_of(&self.name), Some(shown(value)));
-            all.push(Problem { path, expected: expected.clone(), got, ..Problem::default() });
+            let expected = expected.clone();
+            all.push(Problem { path, expected, remark: None, got, nearest: None });
             // Bounds that no value keeps are told in an order that is the validator's.
             if keyword.is_bound() && std::mem::replace(&mut is_out_of_bounds, true) {
                 return None;
@@ -112,10 +113,19 @@ impl Field {
         Some(all.len() > before)
     }
 
-    /// Whether a value is surely accepted.
-    pub(super) fn accepts(&self, value: &Value) -> bool {
-        self.says.iter().all(|says| says.keyword.accepts(value) == Some(true))
+    /// A value that is accepted, of what was given or made up.
+    pub(super) fn fitted(&self, given: Option<&Value>) -> Option<Fitted> {
+        self.fit.fitted(given, |value| self.accepts(value))
     }
+
+    /// Whether a value is surely accepted.
+    fn accepts(&self, value: &Value) -> bool {
+        accept(&self.says, value)
+    }
+}
+
+fn accept(says: &[Says], value: &Value) -> bool {
+    says.iter().all(|says| says.keyword.accepts(value) == Some(true))
 }
 
 /// What is said of a field, once its references are followed; nothing where more is said beside one.

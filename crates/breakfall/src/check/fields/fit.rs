@@ -7,16 +7,19 @@ use serde_json::{Map, Value};
 
 use super::super::Schema;
 use super::super::problems::PROBLEMS;
-use super::super::rewrite::{OPTIONS, confirms, text};
+use super::super::rewrite::{confirms, text};
 use super::super::scalars::{LIMITS, keeps_all, sample, scalar, within};
 use super::super::wanted::{Wanted, kind_among};
 use super::super::words::SHOWN;
-use super::{Fault, Fields, Told};
+use super::{Fields, Flaw, Told};
 use crate::Correction;
 use crate::toolbox::Few;
 
 /// How many fields are fitted here.
 const MOST: usize = 64;
+
+/// Among how many words one is chosen here.
+const WORDS: usize = 100;
 
 /// How a value is made that fits.
 pub(super) enum Fit {
@@ -51,9 +54,11 @@ impl Fit {
         }
         if let Some(options) = wanted.options {
             let words = options.iter().map(|option| option.as_str().map(str::to_owned));
-            return match words.collect::<Option<Vec<_>>>() {
-                Some(words) => Self::Choose { words, nearest: OnceLock::new() },
-                None => Self::Otherwise,
+            return match words.take(WORDS + 1).collect::<Option<Vec<_>>>() {
+                Some(words) if words.len() <= WORDS => {
+                    Self::Choose { words, nearest: OnceLock::new() }
+                }
+                _ => Self::Otherwise,
             };
         }
         let kinds = match wanted.kind {
@@ -77,8 +82,24 @@ impl Fit {
         }
     }
 
+    /// The same, if all that may be made up is accepted.
+    pub(super) fn checked(self, accepts: impl Fn(&Value) -> bool) -> Self {
+        let is_accepted = match &self {
+            Self::Choose { words, .. } => {
+                !words.is_empty() && words.iter().all(|word| accepts(&Value::from(word.as_str())))
+            }
+            Self::Write { kinds, .. } => kinds.iter().all(|(_, sample)| accepts(sample)),
+            Self::Otherwise => true,
+        };
+        if is_accepted { self } else { Self::Otherwise }
+    }
+
     /// A value that is made of what was given, or made up.
-    fn fitted(&self, given: Option<&Value>) -> Option<Fitted> {
+    pub(super) fn fitted(
+        &self,
+        given: Option<&Value>,
+        accepts: impl Fn(&Value) -> bool,
+    ) -> Option<Fitted> {
         match self {
             Self::Choose { words, nearest } => {
                 let first =
@@ -88,7 +109,7 @@ impl Fit {
                 if words.iter().any(|word| given == word) {
                     return None;
                 }
-                let listed = || Few::new(words.iter().take(OPTIONS).map(String::as_str));
+                let listed = || Few::new(words.iter().map(String::as_str));
                 match nearest.get_or_init(listed).nearest(&text(given)) {
                     Some(word) => {
                         let value = Value::from(word);
@@ -103,12 +124,14 @@ impl Fit {
                     kinds => kind_among(kinds.iter().map(|(kind, _)| kind.as_str()), given),
                 };
                 let written = given.and_then(|given| Some((given, scalar(kind, given)?)));
-                match written.filter(|(_, value)| within(limits, value)) {
-                    Some((given, value)) => {
+                match written {
+                    Some((given, value)) if accepts(&value) => {
                         let is_exact = keeps_all(given, &value);
                         Some(Fitted { value, is_made_up: false, is_exact })
                     }
-                    None => {
+                    // More than its limits is against it.
+                    Some((_, value)) if within(limits, &value) => None,
+                    _ => {
                         let (_, sample) = kinds.iter().find(|(known, _)| known == kind)?;
                         Some(Fitted::made_up(sample.clone()))
                     }
@@ -124,7 +147,7 @@ const SCALARS: [&str; 5] = ["string", "integer", "number", "boolean", "null"];
 
 /// What makes arguments fit.
 pub(super) struct Fitting<'f> {
-    faults: Vec<Fault<'f>>,
+    flaws: Vec<Flaw<'f>>,
     missing: Vec<(&'f str, Value)>,
     made_up: Vec<String>,
     is_exact: bool,
@@ -135,33 +158,30 @@ impl Fields {
     /// to replace values.
     pub(super) fn fitting<'f>(&'f self, told: &mut Told<'f>, value: &Value) -> Option<Fitting<'f>> {
         let given = value.as_object()?;
-        let faults = std::mem::take(&mut told.faults);
+        let flaws = std::mem::take(&mut told.flaws);
         let is_whole = told.problems.len() < PROBLEMS
-            && faults.len() == given.len()
+            && flaws.len() == given.len()
             && given.len() + self.required.len() <= MOST;
         if !is_whole || !self.is_plainly_named || told.has_near {
             return None;
         }
         let made_up = Vec::with_capacity(told.problems.len());
-        let mut fitting = Fitting { faults, missing: Vec::new(), made_up, is_exact: true };
+        let mut fitting = Fitting { flaws, missing: Vec::new(), made_up, is_exact: true };
         let (mut has_unknown, mut has_others) = (false, false);
-        for ((name, given), fault) in given.iter().zip(&mut fitting.faults) {
-            match fault {
-                Fault::Broken(field) => {
-                    let fitted = field.fit.fitted(Some(given))?;
-                    if !field.accepts(&fitted.value) {
-                        return None;
-                    }
+        for ((name, given), flaw) in given.iter().zip(&mut fitting.flaws) {
+            match flaw {
+                Flaw::Broken(field) => {
+                    let fitted = field.fitted(Some(given))?;
                     fitting.is_exact &= fitted.is_exact;
                     if fitted.is_made_up {
                         fitting.made_up.push(name.clone());
                     }
-                    *fault = Fault::Fitted(fitted.value);
+                    *flaw = Flaw::Fitted(fitted.value);
                 }
-                Fault::Unknown if !is_plain_name(name) => return None,
-                Fault::Unknown => has_unknown = true,
-                Fault::Other => has_others = true,
-                Fault::Nothing | Fault::Fitted(_) => {}
+                Flaw::Unknown if !is_plain_name(name) => return None,
+                Flaw::Unknown => has_unknown = true,
+                Flaw::Other => has_others = true,
+                Flaw::Nothing | Flaw::Fitted(_) => {}
             }
         }
         fitting.is_exact &= !has_unknown;
@@ -169,10 +189,7 @@ impl Fields {
         for name in needed.filter(|name| !given.contains_key(*name)) {
             // What has another name may be what is missing.
             let field = self.field(name, &mut 0).filter(|_| !has_unknown && !has_others)?;
-            let value = field.fit.fitted(None)?.value;
-            if !field.accepts(&value) {
-                return None;
-            }
+            let value = field.fitted(None)?.value;
             fitting.made_up.push(name.clone());
             fitting.missing.push((name, value));
         }
@@ -188,21 +205,26 @@ pub(super) fn is_plain_name(name: &str) -> bool {
 impl Fitting<'_> {
     /// The arguments as they should be.
     pub(super) fn into_correction(mut self, mut given: Map<String, Value>) -> Correction {
-        let mut faults = self.faults.into_iter();
-        given.retain(|_, value| match faults.next() {
-            Some(Fault::Fitted(fitted)) => {
+        let mut flaws = self.flaws.into_iter();
+        given.retain(|_, value| match flaws.next() {
+            Some(Flaw::Fitted(fitted)) => {
                 *value = fitted;
                 true
             }
-            Some(Fault::Unknown) => false,
-            Some(Fault::Nothing | Fault::Other | Fault::Broken(_)) | None => true,
+            Some(Flaw::Unknown) => false,
+            Some(Flaw::Nothing | Flaw::Other | Flaw::Broken(_)) | None => true,
         });
         for (name, value) in self.missing {
             given.insert(name.to_owned(), value);
         }
-        self.made_up.sort_unstable();
-        self.made_up.dedup();
-        let is_exact = self.is_exact && self.made_up.is_empty();
-        Correction { arguments: Value::Object(given), made_up: self.made_up, is_exact }
+        let made_up = &mut self.made_up;
+        // Mostly they were given in order.
+        if !made_up.is_sorted_by(|one, other| one < other) {
+            made_up.sort_unstable();
+            made_up.dedup();
+        }
+        let is_exact = self.is_exact && made_up.is_empty();
+        let arguments = Value::Object(given);
+        Correction { arguments, made_up: self.made_up, is_exact, written: None }
     }
 }

@@ -4,8 +4,8 @@ use std::cell::LazyCell;
 
 use super::distance::Pattern;
 use super::letters::Letters;
-use super::resemblance;
 use super::spelled::Spelled;
+use super::{is_far, resemblance};
 
 /// A few names that are asked for again and again.
 pub(crate) struct Few {
@@ -29,6 +29,7 @@ impl Few {
         let mut best: Option<(u32, &str)> = None;
         for (its, name) in &self.names {
             let score = match (&pattern, its) {
+                (Some((letters, _)), Some(its)) if is_far(letters, its) => None,
                 (Some((letters, pattern)), Some(its)) => resemblance(letters, pattern, its),
                 _ => Spelled::new(wanted).resemblance(name),
             };
