@@ -20,7 +20,7 @@ mod words;
 use serde_json::Value;
 
 pub use parse::MAX_DEPTH;
-pub(crate) use parse::{Measured, Tamed, deeper_than, take_apart, tame};
+pub(crate) use parse::{Measured, Tamed, deeper_than, measure, take_apart, tame};
 pub(crate) use problems::located;
 pub(crate) use repair::mend_value;
 pub(crate) use schema::Schema;
@@ -131,26 +131,28 @@ fn checked(
         repairs.push(repair::STRINGIFIED);
         return Ok(Arguments::mended(value, None, repairs));
     }
-    let problems = problems::all(schema, &value);
-    let correction = rewrite::correct(schema, &value, &problems);
+    let mut told = problems::all(schema, &value);
     match policy.checking {
-        Checking::Off | Checking::Strict => Err(Failure::found(
-            FailureKind::InvalidArguments,
-            Detail::Arguments { problems, correction },
-        )
-        .of_call(|| CallKey::of(&spec.name, &value))),
-        Checking::Warn => {
-            Ok(Arguments::mended(value, text, repairs).diagnosed(problems, correction))
+        Checking::Off | Checking::Strict => {
+            let key = CallKey::of(&spec.name, &value);
+            let correction = rewrite::correct(schema, value, &mut told);
+            let detail = Detail::Arguments { problems: told.problems, correction };
+            Err(Failure::found(FailureKind::InvalidArguments, detail).of_call(|| key))
         }
-        Checking::Diagnose => {
+        Checking::Warn => {
+            let correction = rewrite::correct(schema, value.clone(), &mut told);
+            Ok(Arguments::mended(value, text, repairs).diagnosed(told.problems, correction))
+        }
+        Checking::Diagnose => match rewrite::correct(schema, value.clone(), &mut told) {
             // What is only written otherwise is passed on as the schema wants it.
             // The schema has nothing against it then, and whatever the tool says is about more.
-            if let Some(found) = correction.as_ref().filter(|found| found.is_exact) {
+            Some(found) if found.is_exact => {
                 repairs.push(repair::COERCED);
-                let value = found.arguments.clone();
-                return Ok(Arguments::mended(value, None, repairs));
+                Ok(Arguments::mended(found.arguments, None, repairs))
             }
-            Ok(Arguments::mended(value, text, repairs).diagnosed(problems, correction))
-        }
+            correction => {
+                Ok(Arguments::mended(value, text, repairs).diagnosed(told.problems, correction))
+            }
+        },
     }
 }

@@ -12,6 +12,7 @@ mod memory;
 mod names;
 mod payload;
 mod places;
+mod problems;
 mod report;
 mod shapes;
 mod stream;

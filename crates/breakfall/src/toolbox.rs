@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 
-pub(crate) use nearest::nearest;
+pub(crate) use nearest::{Few, nearest};
 use snapshot::Snapshot;
 
 use crate::attempt::{Breaker, Gate, GateRules, GateState};

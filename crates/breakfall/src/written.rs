@@ -53,7 +53,7 @@ fn push_one(to: &mut String, value: &Value) {
 }
 
 fn push_text(to: &mut String, text: &str) {
-    if text.bytes().any(|byte| ESCAPED[usize::from(byte)]) {
+    if !stands_for_itself(text.as_bytes()) {
         return push_serialized(to, text);
     }
     to.reserve(text.len() + 2);
@@ -62,18 +62,32 @@ fn push_text(to: &mut String, text: &str) {
     to.push('"');
 }
 
-/// Which bytes do not stand for themselves within JSON.
-static ESCAPED: [bool; 256] = {
-    let mut escaped = [false; 256];
-    let mut control = 0;
-    while control < 0x20 {
-        escaped[control] = true;
-        control += 1;
+/// Whether a text is written as it is: eight bytes at a time, the last ones twice.
+fn stands_for_itself(bytes: &[u8]) -> bool {
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let (eights, _) = bytes.as_chunks::<8>();
+        let all = eights.iter().all(|eight| !has_escaped(u64::from_le_bytes(*eight)));
+        return all && !has_escaped(u64::from_le_bytes(*last));
     }
-    escaped[b'"' as usize] = true;
-    escaped[b'\\' as usize] = true;
-    escaped
-};
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
+        return !has_escaped(first << 32 | last);
+    }
+    let space = u64::from_le_bytes([b' '; 8]);
+    !has_escaped(bytes.iter().fold(space, |all, byte| all << 8 | u64::from(*byte)))
+}
+
+/// Whether one of eight bytes does not stand for itself within JSON: a quote, a backslash, or what is
+/// below a space.
+fn has_escaped(eight: u64) -> bool {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = EACH << 7;
+    // Where a byte is below another its highest bit is borrowed; what that does to the bytes behind it
+    // does not matter.
+    let below = |bytes: u64, byte: u8| bytes.wrapping_sub(EACH * u64::from(byte)) & !bytes;
+    let is = |byte: u8| below(eight ^ (EACH * u64::from(byte)), 1);
+    (below(eight, b' ') | is(b'"') | is(b'\\')) & HIGH != 0
+}
 
 /// Any value and any text can be serialized.
 fn push_serialized<T: serde::Serialize + ?Sized>(to: &mut String, value: &T) {
@@ -81,17 +95,30 @@ fn push_serialized<T: serde::Serialize + ?Sized>(to: &mut String, value: &T) {
 }
 
 /// Adds a number.
-pub(crate) fn push_digits(to: &mut String, mut number: u64) {
+pub(crate) fn push_digits(to: &mut String, number: u64) {
     const MOST: usize = 20;
-    let mut digits = [b'0'; MOST];
-    let mut first = MOST - 1;
-    digits[first] += (number % 10) as u8;
-    while number > 9 {
-        number /= 10;
-        first -= 1;
-        digits[first] += (number % 10) as u8;
+    let digit = |number: u64| char::from(b'0' + (number % 10) as u8);
+    // Most are short.
+    if number < 1_000 {
+        if number > 99 {
+            to.push(digit(number / 100));
+        }
+        if number > 9 {
+            to.push(digit(number / 10));
+        }
+        return to.push(digit(number));
     }
-    to.extend(digits[first..].iter().map(|digit| char::from(*digit)));
+    let mut digits = ['0'; MOST];
+    let (mut count, mut left) = (0, number);
+    for place in &mut digits {
+        *place = digit(left);
+        left /= 10;
+        count += 1;
+        if left == 0 {
+            break;
+        }
+    }
+    digits[..count].iter().rev().for_each(|digit| to.push(*digit));
 }
 
 #[cfg(test)]
@@ -102,7 +129,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_whole() {
-        for number in [0, 1, 9, 10, 100_200, u64::MAX] {
+        for number in [0, 1, 9, 10, 99, 100, 107, 999, 1_000, 100_200, u64::MAX] {
             let mut text = String::new();
             push_digits(&mut text, number);
             assert_eq!(text, number.to_string());
@@ -123,6 +150,12 @@ mod tests {
             json!(1e300),
             json!(""),
             json!("plain words, ünd möre, and more of them than fit into a stretch"),
+            json!("é"),
+            json!("ab\""),
+            json!("\"abcdef"),
+            json!("abc\ndefgh"),
+            json!("abcdefghi\u{1f}"),
+            json!(" ~\u{7f}\u{80}\u{ff}"),
             json!("a \"quote\""),
             json!("back\\slash"),
             json!("two\nlines\u{7f}\u{0}"),

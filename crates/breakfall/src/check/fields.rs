@@ -2,65 +2,75 @@
 //! fields of the wrong type, out of a range, not among those listed, unknown or missing: what the
 //! validator says of them is known beforehand, and it takes many times as long to say it.
 
+mod field;
+mod fit;
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use field::Field;
+use fit::is_plain_name;
 use serde_json::{Map, Value};
 
 use super::Schema;
-use super::accepts::{is_number_format, is_remark};
-use super::problems::{missing, superfluous};
-use super::words::{articles, bound, one_of, path_of, shown};
-use crate::Problem;
+use super::accepts::{is_remark, same};
+use super::problems::{NAMES, missing, only};
+use super::words::{path_of, shown};
+use crate::toolbox::Few;
+use crate::{Correction, Problem};
 
-/// How often a reference may lead to another.
-const REFERENCES: usize = 4;
-
-/// Every problem, at most `most`, in the validator's order. Nothing where only the validator can
-/// tell.
-pub(super) fn all(schema: &Schema, value: &Value, most: usize) -> Option<Vec<Problem>> {
-    let (root, given) = (Root::of(schema.root())?, value.as_object()?);
-    let mut all = Vec::with_capacity(given.len().min(most));
-    // The validator sees what is missing first, but for one that is missing where others are
-    // forbidden.
-    let is_last = root.is_closed && root.required.len() == 1;
-    if !is_last {
-        root.add_missing(schema, given, &mut all)?;
-    }
-    let mut unknown = Vec::new();
-    for (name, value) in given {
-        if all.len() >= most {
-            break;
-        }
-        match root.properties.get(name) {
-            Some(Value::Bool(true)) => {}
-            Some(field) => add_broken(schema, field.as_object()?, (name, value), &mut all)?,
-            None if root.is_closed && unknown.len() < most => {
-                let problem = superfluous(name, Some(root.properties), Some(value));
-                unknown.push(Problem { path: path_of(name), ..problem });
-            }
-            None => {}
-        }
-    }
-    all.append(&mut unknown);
-    if is_last {
-        root.add_missing(schema, given, &mut all)?;
-    }
-    all.truncate(most);
-    // What is refused has a problem; one that is not seen here is the validator's to tell.
-    (!all.is_empty()).then_some(all)
-}
-
-/// What is said of the arguments as a whole.
-struct Root<'a> {
-    properties: &'a Map<String, Value>,
-    required: &'a [Value],
-    /// Whether there are no other properties than these.
+/// The fields of a schema that says no more of the arguments than which they have, with the words
+/// for what is wrong with each. Made when the first arguments do not fit.
+pub(super) struct Fields {
+    /// By name.
+    all: Vec<Field>,
+    required: Vec<String>,
+    /// Whether there are no other fields than these.
     is_closed: bool,
+    /// What is expected instead of a name that none of them has.
+    only: String,
+    /// The names that may be meant instead, and the same as they are looked for.
+    named: Vec<String>,
+    names: OnceLock<Few>,
+    /// Whether each name is a path for itself.
+    is_plainly_named: bool,
 }
 
-impl<'a> Root<'a> {
-    /// Nothing where more is said.
-    fn of(schema: &'a Value) -> Option<Self> {
+/// What is wrong with arguments.
+pub(super) struct Told<'f> {
+    /// In the validator's order.
+    pub(super) problems: Vec<Problem>,
+    /// The same for each field that was given, in their order, as far as they were looked at.
+    flaws: Vec<Flaw<'f>>,
+    /// Whether one that is unknown is near to one that is known.
+    has_near: bool,
+    has_missing: bool,
+}
+
+impl Told<'_> {
+    /// Nothing is known of each field.
+    pub(super) fn by_validator(problems: Vec<Problem>) -> Self {
+        Self { problems, flaws: Vec::new(), has_near: false, has_missing: false }
+    }
+}
+
+/// What is wrong with a field that was given.
+enum Flaw<'f> {
+    Nothing,
+    /// There is no such field, and there may be none.
+    Unknown,
+    /// There is no such field; it may be all the same.
+    Other,
+    Broken(&'f Field),
+    /// It is to be this.
+    Fitted(Value),
+}
+
+impl Fields {
+    /// Nothing where more is said of the arguments as a whole.
+    pub(super) fn of(schema: &Schema) -> Option<Self> {
         let (mut properties, mut required, mut is_closed) = (None, None, false);
-        for (word, said) in schema.as_object()? {
+        for (word, said) in schema.root().as_object()? {
             match (word.as_str(), said) {
                 ("type", Value::String(kind)) if kind == "object" => {}
                 ("properties", Value::Object(all)) => properties = Some(all),
@@ -70,162 +80,115 @@ impl<'a> Root<'a> {
                 _ => return None,
             }
         }
-        let (properties, required) = (properties?, required.unwrap_or_default());
-        Some(Self { properties, required, is_closed })
+        let properties = properties?;
+        let required = required.unwrap_or_default().iter();
+        let required = required.map(|name| name.as_str().map(str::to_owned));
+        let required = required.collect::<Option<Vec<_>>>()?;
+        let needed: HashSet<&str> = required.iter().map(String::as_str).collect();
+        let field = |(name, said): (&String, &Value)| {
+            Field::of(schema, name, said).required(needed.contains(name.as_str()))
+        };
+        let mut all: Vec<_> = properties.iter().map(field).collect();
+        all.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        Some(Self {
+            all,
+            required,
+            is_closed,
+            only: only(properties.keys().map(String::as_str)),
+            is_plainly_named: properties.keys().all(|name| is_plain_name(name)),
+            names: OnceLock::new(),
+            named: properties.keys().take(NAMES).cloned().collect(),
+        })
     }
 
-    fn add_missing(
-        &self,
-        schema: &Schema,
-        given: &Map<String, Value>,
-        all: &mut Vec<Problem>,
-    ) -> Option<()> {
-        for name in self.required {
-            let name = name.as_str()?;
-            if !given.contains_key(name) {
-                let problem = missing(schema, self.properties.get(name));
-                all.push(Problem { path: path_of(name), ..problem });
+    /// Every problem, at most `most`. Nothing where only the validator can tell.
+    pub(super) fn told(&self, schema: &Schema, value: &Value, most: usize) -> Option<Told<'_>> {
+        let given = value.as_object()?;
+        let problems = Vec::with_capacity(given.len().min(most));
+        let flaws = Vec::with_capacity(given.len());
+        let mut told = Told { problems, flaws, has_near: false, has_missing: false };
+        let (mut next, mut required) = (0, 0);
+        for (name, value) in given {
+            if told.problems.len() >= most {
+                break;
+            }
+            told.flaws.push(match self.field(name, &mut next) {
+                Some(field) => {
+                    required += usize::from(field.is_required);
+                    let is_broken = field.add_broken(value, &mut told.problems)?;
+                    if is_broken { Flaw::Broken(field) } else { Flaw::Nothing }
+                }
+                None if self.is_closed => Flaw::Unknown,
+                None => Flaw::Other,
+            });
+        }
+        // The validator sees what is missing first, but for one that is missing where others are
+        // forbidden.
+        told.has_missing = self.required.len() != required;
+        let is_last = self.is_closed && self.required.len() == 1;
+        if told.has_missing && !is_last {
+            let missing = self.missing(schema, given).collect::<Vec<_>>();
+            told.problems.splice(0..0, missing);
+        }
+        for ((name, value), flaw) in given.iter().zip(&told.flaws) {
+            if matches!(flaw, Flaw::Unknown) && told.problems.len() < most {
+                let problem = self.superfluous(name, value);
+                told.has_near |= problem.nearest.is_some();
+                told.problems.push(problem);
             }
         }
-        Some(())
+        if told.has_missing && is_last {
+            told.problems.extend(self.missing(schema, given));
+        }
+        told.problems.truncate(most);
+        // What is refused has a problem; one that is not seen here is the validator's to tell.
+        (!told.problems.is_empty()).then_some(told)
     }
-}
 
-/// Adds what is wrong with a field: a keyword at a time, each for itself, the type first.
-fn add_broken<'a>(
-    schema: &'a Schema,
-    field: &'a Map<String, Value>,
-    (name, value): (&str, &Value),
-    all: &mut Vec<Problem>,
-) -> Option<()> {
-    let problem = |expected: String| {
-        let (path, got) = (path_of(name), Some(shown(value)));
-        Problem { path, expected, got, ..Problem::default() }
-    };
-    let first = all.len();
-    let mut is_out_of_bounds = false;
-    let mut field = Some(field);
-    let mut references = 0;
-    while let Some(keywords) = field.take() {
-        for (word, said) in keywords {
-            match word.as_str() {
-                "type" => {
-                    if let Some(expected) = type_broken(said, value).ok()? {
-                        all.insert(first, problem(expected));
-                    }
-                }
-                "$ref" => {
-                    references += 1;
-                    field = referred(schema, keywords, said).filter(|_| references < REFERENCES);
-                    field?;
-                }
-                word => {
-                    let Some(expected) = broken(word, said, value).ok()? else { continue };
-                    all.push(problem(expected));
-                    // Bounds that no value keeps are told in an order that is the validator's.
-                    let is_bound = word.starts_with('m');
-                    if is_bound && is_out_of_bounds {
-                        return None;
-                    }
-                    is_out_of_bounds |= is_bound;
-                }
-            }
+    /// Arguments of which the problems were told, in the accepted shape; or as they are, where that
+    /// takes more than to replace values.
+    pub(super) fn correct<'f>(
+        &'f self,
+        told: &mut Told<'f>,
+        value: Value,
+    ) -> Result<Correction, Value> {
+        match (self.fitting(told, &value), value) {
+            (Some(fitting), Value::Object(given)) => Ok(fitting.into_correction(given)),
+            (_, value) => Err(value),
         }
     }
-    Some(())
-}
 
-/// What a reference leads to; nothing where more is said beside it.
-fn referred<'a>(
-    schema: &'a Schema,
-    keywords: &Map<String, Value>,
-    said: &Value,
-) -> Option<&'a Map<String, Value>> {
-    let is_alone = keywords.keys().all(|word| word == "$ref" || is_remark(word));
-    let pointer = said.as_str().filter(|_| is_alone)?;
-    schema.root().pointer(pointer.strip_prefix('#')?)?.as_object()
-}
-
-/// What only the validator can tell.
-struct Untold;
-
-/// What a keyword expects of a value that breaks it.
-fn broken(word: &str, said: &Value, value: &Value) -> Result<Option<String>, Untold> {
-    let whole = |number: Option<i64>| number.ok_or(Untold);
-    let length = |text: &str| text.chars().count() as u64;
-    let most = || said.as_u64().ok_or(Untold);
-    Ok(match (word, value) {
-        ("enum", _) => {
-            let options = said.as_array().ok_or(Untold)?;
-            told_apart(value, options)?;
-            (!options.contains(value)).then(|| one_of(said))
+    /// The field of a name. Those that are given are mostly in the same order.
+    fn field(&self, name: &str, next: &mut usize) -> Option<&Field> {
+        if !self.all.get(*next).is_some_and(|field| same(&field.name, name)) {
+            *next = self.all.binary_search_by(|field| field.name.as_str().cmp(name)).ok()?;
         }
-        ("const", _) => {
-            told_apart(value, std::slice::from_ref(said))?;
-            (said != value).then(|| format!("`{said}`"))
-        }
-        ("minimum", Value::Number(number)) => {
-            (whole(number.as_i64())? < whole(said.as_i64())?).then(|| bound("at least ", said, ""))
-        }
-        ("maximum", Value::Number(number)) => {
-            (whole(number.as_i64())? > whole(said.as_i64())?).then(|| bound("at most ", said, ""))
-        }
-        ("minLength", Value::String(text)) => {
-            (length(text) < most()?).then(|| bound("at least ", said, " characters"))
-        }
-        ("maxLength", Value::String(text)) => {
-            (length(text) > most()?).then(|| bound("at most ", said, " characters"))
-        }
-        ("format", Value::String(_)) if said.as_str().is_some_and(is_number_format) => None,
-        _ if says_nothing_of(word, value) => None,
-        _ => return Err(Untold),
-    })
-}
-
-/// Whether a keyword has nothing to say of a value of that type.
-fn says_nothing_of(word: &str, value: &Value) -> bool {
-    match word {
-        "minimum" | "maximum" | "multipleOf" | "exclusiveMinimum" | "exclusiveMaximum" => {
-            !value.is_number()
-        }
-        "minLength" | "maxLength" | "format" | "pattern" => !value.is_string(),
-        "items" | "minItems" | "maxItems" | "uniqueItems" => !value.is_array(),
-        "properties" | "required" | "additionalProperties" => !value.is_object(),
-        word => is_remark(word),
+        *next += 1;
+        self.all.get(*next - 1)
     }
-}
 
-fn type_broken(said: &Value, value: &Value) -> Result<Option<String>, Untold> {
-    let kinds = match said {
-        Value::Array(kinds) => kinds.as_slice(),
-        kind => std::slice::from_ref(kind),
-    };
-    let mut fits = false;
-    for kind in kinds {
-        fits |= is_of(kind.as_str().ok_or(Untold)?, value)?;
+    fn missing<'a>(
+        &'a self,
+        schema: &'a Schema,
+        given: &'a Map<String, Value>,
+    ) -> impl Iterator<Item = Problem> + 'a {
+        let properties = schema.root().get("properties");
+        self.required.iter().filter(|name| !given.contains_key(*name)).map(move |name| {
+            let problem = missing(schema, properties.and_then(|all| all.get(name)));
+            Problem { path: path_of(name), ..problem }
+        })
     }
-    Ok((!fits).then(|| articles(kinds)))
-}
 
-/// Two are the same only where they are written alike: numbers are not, and what holds others may
-/// hold numbers.
-fn told_apart(value: &Value, others: &[Value]) -> Result<(), Untold> {
-    let is_word = |value: &Value| value.is_string() || value.is_null() || value.is_boolean();
-    if is_word(value) || others.iter().all(is_word) { Ok(()) } else { Err(Untold) }
-}
-
-/// Whole numbers that are written with a point are the validator's.
-fn is_of(kind: &str, value: &Value) -> Result<bool, Untold> {
-    Ok(match kind {
-        "string" => value.is_string(),
-        "integer" if value.is_f64() => return Err(Untold),
-        "integer" | "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        "null" => value.is_null(),
-        _ => return Err(Untold),
-    })
+    fn superfluous(&self, name: &str, value: &Value) -> Problem {
+        let names = self.names.get_or_init(|| Few::new(self.named.iter().map(String::as_str)));
+        Problem {
+            path: path_of(name),
+            expected: self.only.clone(),
+            got: Some(shown(value)),
+            nearest: names.nearest(name).map(ToOwned::to_owned),
+            remark: None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -233,10 +196,23 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::problems::all_found;
+    use super::super::problems::{PROBLEMS, all_found};
+    use super::super::rewrite::rewrite;
     use super::super::samples::schema;
     use super::*;
     use crate::ToolSpec;
+
+    fn all(schema: &Schema, value: &Value, most: usize) -> Option<Vec<Problem>> {
+        schema.fields()?.told(schema, value, most).map(|told| told.problems)
+    }
+
+    /// The problems and the correction, where they are told here.
+    fn corrected(schema: &Schema, value: &Value) -> Option<(Vec<Problem>, Correction)> {
+        let fields = schema.fields()?;
+        let mut told = fields.told(schema, value, PROBLEMS)?;
+        let correction = fields.correct(&mut told, value.clone()).ok()?;
+        Some((told.problems, correction))
+    }
 
     fn field() -> impl Strategy<Value = Value> {
         prop_oneof![
@@ -259,6 +235,11 @@ mod tests {
             Just(json!({"$ref": "#/$defs/word", "description": "one"})),
             Just(json!({"$ref": "#/$defs/again"})),
             Just(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})),
+            Just(json!({"enum": ["aa", "ab", "AA", "üa"], "maxLength": 1})),
+            Just(json!({"enum": []})),
+            Just(json!({"type": ["integer", "boolean"], "maximum": 2, "default": 1})),
+            Just(json!({"type": "string", "minLength": 7, "examples": ["a"]})),
+            Just(json!({"type": "number", "exclusiveMinimum": 0, "maximum": 9})),
             (0_u64..4, 0_u64..5).prop_map(
                 |(min, max)| json!({"type": "string", "minLength": min, "maxLength": max})
             ),
@@ -276,6 +257,7 @@ mod tests {
             Just(json!(0.5)),
             Just(json!(u64::MAX)),
             "[abü\"\n]{0,5}".prop_map(|text| json!(text)),
+            "[12.]{1,2}|true|False|AA|Ab".prop_map(|text| json!(text)),
             Just(json!([1])),
             Just(json!({"a": 1})),
         ];
@@ -307,6 +289,28 @@ mod tests {
                 }
             }
         }
+
+        #[test]
+        fn what_is_fitted_here_is_what_rewriting_the_whole_gives(
+            schema in schema("[abcd./~]", field()),
+            values in proptest::collection::vec(value(), 4),
+        ) {
+            let mut spec = ToolSpec::new("asked", "").schema(schema);
+            let schema = Schema::compile(&mut spec).map_err(|error| {
+                TestCaseError::fail(error.to_string())
+            })?;
+            for value in values.iter().filter(|value| !schema.accepts(value)) {
+                if let Some((problems, correction)) = corrected(&schema, value) {
+                    let whole = rewrite(&schema, value, &problems);
+                    let exact = |it: &Correction| it.is_exact;
+                    prop_assert_eq!(whole.as_ref().map(exact), Some(correction.is_exact));
+                    let written = correction.arguments.to_string();
+                    prop_assert_eq!(whole.as_ref().map(|it| it.arguments.to_string()), Some(written));
+                    prop_assert!(schema.validates(&correction.arguments));
+                    prop_assert_eq!(whole, Some(correction));
+                }
+            }
+        }
     }
 
     #[test]
@@ -328,5 +332,40 @@ mod tests {
         let told = Schema::compile(&mut spec).ok().and_then(|schema| all(&schema, &value, 20));
         let paths = told.iter().flatten().map(|problem| problem.path.as_str());
         assert_eq!(paths.collect::<Vec<_>>(), ["limit", "order", "query", "tags", "page"]);
+    }
+
+    #[test]
+    fn what_is_plain_is_fitted_here() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "query": { "type": "string", "minLength": 1 },
+                "limit": { "type": ["integer", "null"], "minimum": 1, "maximum": 100 },
+                "order": { "$ref": "#/$defs/order" },
+                "tags": { "type": "array" },
+                "exact": { "type": "boolean" },
+            },
+            "required": ["query", "tags", "exact"],
+            "additionalProperties": false,
+            "$defs": { "order": { "enum": ["newest", "oldest"] } },
+        });
+        let mut spec = ToolSpec::new("asked", "").schema(schema);
+        let schema = Schema::compile(&mut spec).ok();
+        let corrected =
+            |value| schema.as_ref().and_then(|schema| corrected(schema, &value)).map(|it| it.1);
+        let told = corrected(json!({"query": 7, "limit": "7", "order": "newst", "tags": []}));
+        let arguments =
+            json!({"query": "7", "limit": 7, "order": "newest", "tags": [], "exact": false});
+        let made_up = vec!["exact".to_owned()];
+        assert_eq!(told, Some(Correction { arguments, made_up, is_exact: false, written: None }));
+        let told = corrected(json!({"query": 7, "tags": [], "exact": "true"}));
+        let arguments = json!({"query": "7", "tags": [], "exact": true});
+        assert_eq!(
+            told,
+            Some(Correction { arguments, made_up: Vec::new(), is_exact: true, written: None })
+        );
+        // What is renamed, and what holds others, is not.
+        assert_eq!(corrected(json!({"qery": "a", "tags": [], "exact": true})), None);
+        assert_eq!(corrected(json!({"query": "a", "tags": "b", "exact": true})), None);
     }
 }

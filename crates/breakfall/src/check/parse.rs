@@ -145,23 +145,32 @@ fn no_arguments() -> Value {
 }
 
 /// Adds up the size of a value; false where it is nested deeper than `depth`.
-pub(super) fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
+pub(crate) fn measure(value: &Value, depth: usize, bytes: &mut usize) -> bool {
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => *bytes += 4,
-        Value::String(text) => *bytes += text.len() + 2,
         Value::Array(items) => {
             *bytes += items.len() + 2;
-            return depth > 0 && items.iter().all(|item| measure(item, depth - 1, bytes));
+            depth > 0 && items.iter().all(|item| measure_part(item, depth - 1, bytes))
         }
         Value::Object(fields) => {
             *bytes += 2;
-            return depth > 0
+            depth > 0
                 && fields.iter().all(|(name, field)| {
                     *bytes += name.len() + 4;
-                    measure(field, depth - 1, bytes)
-                });
+                    measure_part(field, depth - 1, bytes)
+                })
         }
+        scalar => measure_part(scalar, depth, bytes),
     }
+}
+
+/// The same for what lies within another: most of it holds nothing more.
+#[inline]
+fn measure_part(value: &Value, depth: usize, bytes: &mut usize) -> bool {
+    *bytes += match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => text.len() + 2,
+        Value::Array(_) | Value::Object(_) => return measure(value, depth, bytes),
+    };
     true
 }
 

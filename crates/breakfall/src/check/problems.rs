@@ -9,10 +9,11 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::paths::Location;
 use serde_json::{Map, Value};
 
+use super::Schema;
+pub(super) use super::fields::Told;
 use super::words::{
     LIST, OPTIONS, article, bound, clip, describe, formatted, one_of, path_of, push_clipped, shown,
 };
-use super::{Schema, fields};
 use crate::Problem;
 use crate::toolbox::nearest;
 
@@ -26,11 +27,12 @@ pub(super) const PROBLEMS: usize = 20;
 const MISSING: &str = "; it is missing";
 
 /// Among how many names the nearest is looked for.
-const NAMES: usize = 1_000;
+pub(super) const NAMES: usize = 1_000;
 
 /// Every problem, in the order of the arguments.
-pub(super) fn all(schema: &Schema, value: &Value) -> Vec<Problem> {
-    fields::all(schema, value, PROBLEMS).unwrap_or_else(|| all_found(schema, value))
+pub(super) fn all<'s>(schema: &'s Schema, value: &Value) -> Told<'s> {
+    let told = schema.fields().and_then(|fields| fields.told(schema, value, PROBLEMS));
+    told.unwrap_or_else(|| Told::by_validator(all_found(schema, value)))
 }
 
 /// The same by the validator, which can tell them all.
@@ -235,15 +237,17 @@ pub(super) fn missing(schema: &Schema, wanted: Option<&Value>) -> Problem {
 }
 
 /// An argument that does not exist: the near miss named, or the accepted names listed.
-pub(super) fn superfluous(
-    name: &str,
-    accepted: Option<&Map<String, Value>>,
-    got: Option<&Value>,
-) -> Problem {
+fn superfluous(name: &str, accepted: Option<&Map<String, Value>>, got: Option<&Value>) -> Problem {
     let accepted = || accepted.into_iter().flat_map(|all| all.keys().map(String::as_str));
     let near = nearest(name, accepted().take(NAMES), 1).first().map(ToString::to_string);
+    let expected = only(accepted());
+    Problem { expected, got: got.map(shown), nearest: near, ..Problem::default() }
+}
+
+/// The names that are accepted, as far as they are listed.
+pub(super) fn only<'n>(accepted: impl Iterator<Item = &'n str>) -> String {
     let mut expected = String::with_capacity(LIST);
-    for name in accepted().take(OPTIONS) {
+    for name in accepted.take(OPTIONS) {
         expected.push_str(if expected.is_empty() { "only `" } else { ", `" });
         expected.push_str(name);
         expected.push('`');
@@ -251,7 +255,7 @@ pub(super) fn superfluous(
     if expected.is_empty() {
         expected.push_str("no arguments");
     }
-    Problem { expected, got: got.map(shown), nearest: near, ..Problem::default() }
+    expected
 }
 
 /// `/filters/0/date` as `filters[0].date`; a number is an index only where an array is.

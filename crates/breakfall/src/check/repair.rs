@@ -291,23 +291,36 @@ pub(super) fn unstring(value: &Value, schema: &Schema) -> Option<Value> {
 }
 
 /// Whether a text in it begins as an object or array does. Most have none, and are not read twice.
-fn has_stringified(value: &Value) -> bool {
+fn has_stringified<'v>(value: &'v Value) -> bool {
     let mut left = Vec::new();
     let mut next = Some(value);
     while let Some(value) = next {
-        let (items, fields) = match value {
-            Value::Array(items) => (items.as_slice(), None),
-            Value::Object(fields) => (&[][..], Some(fields)),
-            value => (std::slice::from_ref(value), None),
-        };
-        for value in items.iter().chain(fields.into_iter().flat_map(serde_json::Map::values)) {
-            match value {
-                Value::String(text) if text.trim_start().starts_with(['{', '[']) => return true,
-                Value::Array(_) | Value::Object(_) => left.push(value),
-                _ => {}
+        let mut is_found = |value: &'v Value| match value {
+            Value::String(text) => begins_as_others(text),
+            Value::Array(_) | Value::Object(_) => {
+                left.push(value);
+                false
             }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        };
+        let is_there = match value {
+            Value::Array(items) => items.iter().any(is_found),
+            Value::Object(fields) => fields.values().any(is_found),
+            value => is_found(value),
+        };
+        if is_there {
+            return true;
         }
         next = left.pop();
     }
     false
+}
+
+/// Whether a text begins as what holds others does. Most begin with a letter.
+fn begins_as_others(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'{' | b'[', ..] => true,
+        [] | [b'!'..=b'~', ..] => false,
+        _ => text.trim_start().starts_with(['{', '[']),
+    }
 }

@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::scalars::{keeps_all, least, sample_text, scalar, within};
+use super::Schema;
+use super::problems::{self, Told};
+use super::scalars::{keeps_all, sample, scalar, within};
 use super::wanted::{Wanted, branch, kind_for};
-use super::{Schema, problems};
 use crate::toolbox::nearest;
 use crate::{Correction, Problem};
 
@@ -32,7 +33,25 @@ const OPTIONS: usize = 1_000;
 
 /// The arguments in the accepted shape; nothing where no such shape was found, because a
 /// correction that would be refused again is worse than none.
-pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> Option<Correction> {
+pub(super) fn correct<'s>(
+    schema: &'s Schema,
+    value: Value,
+    told: &mut Told<'s>,
+) -> Option<Correction> {
+    match schema.fields() {
+        Some(fields) => match fields.correct(told, value) {
+            Ok(correction) => {
+                debug_assert!(schema.accepts(&correction.arguments), "what is fitted fits");
+                Some(correction)
+            }
+            Err(value) => rewrite(schema, &value, &told.problems),
+        },
+        None => rewrite(schema, &value, &told.problems),
+    }
+}
+
+/// The same by going through all of the schema.
+pub(super) fn rewrite(schema: &Schema, value: &Value, problems: &[Problem]) -> Option<Correction> {
     let mut found = Found { made_up: Vec::new(), is_exact: true, confirms: false };
     let mut arguments = Cow::Borrowed(value);
     let mut problems = Cow::Borrowed(problems);
@@ -48,9 +67,10 @@ pub(super) fn correct(schema: &Schema, value: &Value, problems: &[Problem]) -> O
             found.made_up.sort();
             found.made_up.dedup();
             let is_exact = found.is_exact && found.made_up.is_empty() && value.is_object();
-            return Some(Correction { arguments: fitted, made_up: found.made_up, is_exact });
+            let (made_up, written) = (found.made_up, None);
+            return Some(Correction { arguments: fitted, made_up, is_exact, written });
         }
-        problems = Cow::Owned(problems::all(schema, &fitted));
+        problems = Cow::Owned(problems::all(schema, &fitted).problems);
         arguments = Cow::Owned(fitted);
     }
     None
@@ -281,15 +301,7 @@ impl<'a> Rewriter<'a> {
     /// A value of the right type. The model is told to replace it.
     fn make_up(&mut self, wanted: &Value, own: Option<&Value>, kind: &str, path: &str) -> Value {
         self.make_up_at(path);
-        if let Some(own) = own {
-            return own.clone();
-        }
-        match kind {
-            "integer" | "number" => least(wanted),
-            "boolean" => json!(false),
-            "null" => Value::Null,
-            _ => json!(sample_text(wanted)),
-        }
+        sample(wanted, own, kind)
     }
 
     fn within<T>(
@@ -351,7 +363,7 @@ fn is_command(path: &str) -> bool {
 }
 
 /// Whether what stands here says that something is wanted.
-fn confirms(path: &str) -> bool {
+pub(super) fn confirms(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     ["confirm", "acknowledge", "approve", "agree", "consent"].iter().any(|it| name.contains(it))
 }
@@ -418,7 +430,7 @@ fn nearest_option<'a>(options: &'a [Value], given: &str) -> Option<&'a Value> {
 }
 
 /// A text as it stands, anything else as JSON.
-fn text(value: &Value) -> Cow<'_, str> {
+pub(super) fn text(value: &Value) -> Cow<'_, str> {
     value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
 }
 

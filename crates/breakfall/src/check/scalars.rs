@@ -1,9 +1,9 @@
 //! Scalars in the wanted type: read where nothing is lost, kept within limits, or made up.
 
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
 
 use super::formats;
-use crate::written::json;
+use crate::written;
 
 /// The value in the wanted type where that loses nothing.
 pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
@@ -13,7 +13,7 @@ pub(super) fn scalar(kind: &str, given: &Value) -> Option<Value> {
             Value::String(_) => Some(given.clone()),
             // A number that was rounded when it was read is not what the model wrote.
             Value::Number(number) if !keeps_digits(number) => None,
-            Value::Number(_) | Value::Bool(_) => Some(Value::String(json(given))),
+            Value::Number(_) | Value::Bool(_) => Some(Value::String(written::json(given))),
             _ => None,
         },
         "integer" => match given {
@@ -61,6 +61,18 @@ fn whole(number: f64) -> Option<Value> {
     integer.map(Value::from)
 }
 
+/// The words that limit a scalar.
+pub(super) const LIMITS: [&str; 8] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "format",
+    "pattern",
+];
+
 /// Whether a scalar keeps the limits that a schema states on it.
 pub(super) fn within(wanted: &Value, value: &Value) -> bool {
     let mut all = wanted.as_object().into_iter().flatten();
@@ -89,7 +101,18 @@ pub(super) fn within(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-pub(super) fn least(wanted: &Value) -> Value {
+/// A value of the right type: the author's own, or one that is made up.
+pub(super) fn sample(wanted: &Value, own: Option<&Value>, kind: &str) -> Value {
+    match (own, kind) {
+        (Some(own), _) => own.clone(),
+        (None, "integer" | "number") => least(wanted),
+        (None, "boolean") => json!(false),
+        (None, "null") => Value::Null,
+        (None, _) => json!(sample_text(wanted)),
+    }
+}
+
+fn least(wanted: &Value) -> Value {
     let limit = |key: &str| wanted.get(key).filter(|limit| limit.is_number());
     if let Some(least) = limit("minimum") {
         return least.clone();
@@ -103,7 +126,7 @@ pub(super) fn least(wanted: &Value) -> Value {
     }
 }
 
-pub(super) fn sample_text(wanted: &Value) -> String {
+fn sample_text(wanted: &Value) -> String {
     let length = |key: &str| wanted.get(key).and_then(Value::as_u64).map(|n| n.min(64) as usize);
     let format = wanted.get("format").and_then(Value::as_str).unwrap_or_default();
     let mut text = formats::example(format).map_or("text", |(_, example)| example).to_owned();

@@ -1,8 +1,11 @@
 //! A tool's schema, compiled once. The one file that names the validator's types for building.
 
+use std::sync::OnceLock;
+
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
+use super::fields::Fields;
 use super::simple::Simple;
 use crate::{Error, ToolSpec};
 
@@ -54,6 +57,7 @@ pub(crate) struct Schema {
     root: Value,
     validator: Validator,
     simple: Option<Simple>,
+    fields: OnceLock<Option<Box<Fields>>>,
 }
 
 impl Schema {
@@ -82,7 +86,7 @@ impl Schema {
                 unusable(error.instance_path().to_string(), error.to_string().into())
             })?;
         let root = spec.input_schema.clone();
-        Ok(Self { simple: Simple::of(&root), root, validator })
+        Ok(Self { simple: Simple::of(&root), root, validator, fields: OnceLock::new() })
     }
 
     /// How large a value is that it accepts; `None` where that is not simple to see.
@@ -105,6 +109,11 @@ impl Schema {
         most: usize,
     ) -> impl Iterator<Item = ValidationError<'a>> {
         self.validator.iter_errors(value).take(most)
+    }
+
+    /// Its fields, where it says no more than which there are.
+    pub(super) fn fields(&self) -> Option<&Fields> {
+        self.fields.get_or_init(|| Fields::of(self).map(Box::new)).as_deref()
     }
 
     pub(super) fn root(&self) -> &Value {

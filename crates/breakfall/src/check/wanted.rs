@@ -14,7 +14,7 @@ pub(super) struct Wanted<'a> {
     any_of: Option<&'a [Value]>,
     one_of: Option<&'a [Value]>,
     all_of: Option<&'a [Value]>,
-    kind: Option<&'a Value>,
+    pub(super) kind: Option<&'a Value>,
     pub(super) properties: Option<&'a Value>,
     pub(super) required: &'a [Value],
     /// Whether there are no other properties than these.
@@ -58,6 +58,11 @@ impl<'a> Wanted<'a> {
             }
         }
         wanted
+    }
+
+    /// Whether other schemas say what is accepted.
+    pub(super) fn is_combined(&self) -> bool {
+        self.any_of.or(self.one_of).or(self.all_of).is_some()
     }
 
     /// A value that the author of the schema gives.
@@ -123,14 +128,19 @@ fn is(kind: &str, value: &Value) -> bool {
 pub(super) fn kind_for<'a>(wanted: &Wanted<'a>, given: Option<&Value>) -> &'a str {
     match wanted.kind {
         Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            let mut kinds = kinds.iter().filter_map(Value::as_str);
-            let readable = kinds.clone().find(|kind| {
-                given.is_some_and(|given| is(kind, given) || scalar(kind, given).is_some())
-            });
-            readable.or_else(|| kinds.find(|kind| *kind != "null")).unwrap_or("string")
-        }
+        Some(Value::Array(kinds)) => kind_among(kinds.iter().filter_map(Value::as_str), given),
         _ if wanted.properties.is_some() => "object",
         _ => "any",
     }
+}
+
+/// Which of several types to aim at: one that the value can be read as, or the first.
+pub(super) fn kind_among<'a>(
+    mut kinds: impl Iterator<Item = &'a str> + Clone,
+    given: Option<&Value>,
+) -> &'a str {
+    let readable = kinds
+        .clone()
+        .find(|kind| given.is_some_and(|given| is(kind, given) || scalar(kind, given).is_some()));
+    readable.or_else(|| kinds.find(|kind| *kind != "null")).unwrap_or("string")
 }

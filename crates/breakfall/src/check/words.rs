@@ -9,7 +9,7 @@ use super::{Schema, formats};
 use crate::written::{json, push_json};
 
 /// How much of a name or pattern of the schema's is shown.
-const SHOWN: usize = 60;
+pub(super) const SHOWN: usize = 60;
 
 /// So many bytes of a list are shown in any case.
 const OPTIONS_BYTES: usize = 400;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::check::{MAX_DEPTH, measure};
+
 /// What is known of a failure beyond its words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Detail {
@@ -68,9 +70,10 @@ impl Detail {
                         + problem.expected.len()
                         + problem.got.as_ref().map_or(0, String::len)
                 };
-                // A correction that was kept is short; a JSON value takes a few times its text.
+                // A correction that was kept is short; a JSON value takes a few times its text, which
+                // is kept, too.
                 problems.iter().map(problem).sum::<usize>()
-                    + correction.as_ref().map_or(0, |c| 4 * written_bytes(&c.arguments))
+                    + correction.as_ref().map_or(0, |correction| 5 * written_bytes(correction))
             }
             Self::Credential(name) => name.len(),
             _ => 0,
@@ -78,21 +81,16 @@ impl Detail {
     }
 }
 
-/// How long a value is as JSON.
-fn written_bytes(value: &Value) -> usize {
-    struct Bytes(usize);
-    impl std::io::Write for Bytes {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
+/// About how long a correction is as JSON.
+fn written_bytes(Correction { arguments, written, .. }: &Correction) -> usize {
+    match written {
+        Some(written) => written.len(),
+        None => {
+            let mut bytes = 0;
+            measure(arguments, MAX_DEPTH, &mut bytes);
+            bytes
         }
     }
-    let mut bytes = Bytes(0);
-    let _ = serde_json::to_writer(&mut bytes, value);
-    bytes.0
 }
 
 /// Why a tool cannot be used now. The model hears only that it cannot.
@@ -143,4 +141,7 @@ pub struct Correction {
     /// The same values in another type, and nothing else: no name guessed, nothing left out.
     #[serde(skip)]
     pub is_exact: bool,
+    /// The arguments as JSON, where they were written to be looked at.
+    #[serde(skip)]
+    pub(crate) written: Option<String>,
 }

@@ -4,31 +4,21 @@ use std::borrow::Cow;
 use std::mem::take;
 use std::sync::Arc;
 
-use super::marks::{GONE, MARK};
+use super::marks::MARK;
 use super::memory::is_plain;
 use super::{
     FailureReport, InsteadReport, ItemReport, KEPT, OutputReport, Redactor, Report, Terms, bounded,
-    clean, cut_middle, is_secret_name,
+    clean, cut_middle,
 };
 use crate::failure::{Facts, SourceSays};
 use crate::tool::{Beside, Content};
-use crate::written::json;
-use crate::{Correction, Detail, Failure, Outcome, Output, Problem, classify};
-
-/// How many characters of a value are shown.
-const SHOWN: usize = 60;
+use crate::{Detail, Failure, Outcome, Output, classify};
 
 /// The most bytes of a tool's name that are echoed.
 const NAME: usize = 64;
 
-/// The most bytes that tell what was expected: a list of options, each of them needed.
-const EXPECTED: usize = 512;
-
 /// The most bytes of a type's name that are kept.
 const TYPE: usize = 128;
-
-/// The largest correction that is worth its tokens.
-const CORRECTION: usize = 1 << 10;
 
 impl Redactor {
     /// The account of an outcome.
@@ -143,59 +133,8 @@ impl Redactor {
         }
     }
 
-    fn problem(&self, problem: &mut Problem) {
-        let Problem { path, expected, remark, got, nearest: _ } = problem;
-        let last = last_name(path);
-        if let Some(got) = got {
-            // The name beside a value tells that it is a secret.
-            let is_secret = is_secret_name(last);
-            *got = if is_secret { GONE.to_owned() } else { self.short(take(got)) };
-        }
-        *path = self.name(take(path), 256);
-        *expected = self.name_with_marks(take(expected), EXPECTED);
-        if let Some(remark) = remark {
-            *remark = self.name_with_marks(take(remark), 256);
-        }
-    }
-
-    /// A value within a sentence of ours, cut short after its secrets are gone.
-    fn short(&self, text: String) -> String {
-        let text = match self.redact(&text) {
-            Cow::Borrowed(_) => text,
-            Cow::Owned(redacted) => redacted,
-        };
-        let text = clean::one_line(text);
-        // A text has no more characters than bytes.
-        if text.len() <= SHOWN + 20 {
-            return text;
-        }
-        let count = text.chars().count();
-        match text.char_indices().nth(SHOWN) {
-            Some((end, _)) if count > SHOWN + 20 => {
-                format!("{}… ({count} characters)", &text[..end])
-            }
-            _ => text,
-        }
-    }
-
-    /// Words of ours or a tool's on one line, with the quotes that belong to them.
-    fn name_with_marks(&self, text: String, max: usize) -> String {
-        let text = self.clean(text, max);
-        match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
-            Some(_) => text.replace(['\n', '\r'], " "),
-            None => text,
-        }
-    }
-
-    /// A correction that repeats a secret is not shown at all: half of it would be no call. Nor is
-    /// one that is longer than it is worth.
-    fn correction(&self, correction: Correction) -> Option<Correction> {
-        let text = json(&correction.arguments);
-        (text.len() <= CORRECTION && self.redact(&text) == text).then_some(correction)
-    }
-
     /// What stands in quotes within a sentence of ours.
-    fn name(&self, text: String, max: usize) -> String {
+    pub(super) fn name(&self, text: String, max: usize) -> String {
         clean::one_line(self.clean(text, max))
     }
 }
@@ -208,14 +147,6 @@ fn is_of_a_secret<'t>(resource: &str, mut texts: impl Iterator<Item = &'t String
 
 fn has_mark(text: &str) -> bool {
     memchr::memchr(b'[', text.as_bytes()).is_some_and(|at| text[at..].contains(MARK))
-}
-
-/// The name that a path ends with; most paths are one.
-fn last_name(path: &str) -> &str {
-    if !path.bytes().any(|byte| matches!(byte, b'.' | b'[' | b']')) {
-        return path;
-    }
-    path.rsplit(['.', '[']).find(|part| !part.ends_with(']')).unwrap_or_default()
 }
 
 /// The causes of an error that say something of their own, and the error itself: an `io::Error` says

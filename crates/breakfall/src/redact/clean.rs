@@ -4,9 +4,7 @@ use crate::stretch;
 
 /// The text on one line, without what ends a quote, moves a cursor or turns the text around.
 pub(super) fn one_line(text: String) -> String {
-    if stretch::all(text.as_bytes(), |byte| matches!(byte, 0x20..=0x5f | 0x61..=0x7e))
-        || !text.contains(unfit)
-    {
+    if is_one_line(&text) {
         return text;
     }
     text.chars()
@@ -16,6 +14,12 @@ pub(super) fn one_line(text: String) -> String {
             c => c,
         })
         .collect()
+}
+
+/// Whether a text stands on one line, and within quotes.
+pub(super) fn is_one_line(text: &str) -> bool {
+    stretch::all(text.as_bytes(), |byte| matches!(byte, 0x20..=0x5f | 0x61..=0x7e))
+        || !text.contains(unfit)
 }
 
 fn unfit(c: char) -> bool {

@@ -4,6 +4,7 @@
 //! being the namespace or the last part of a name (`github` and `search` for `github__search`).
 
 mod distance;
+mod few;
 mod letters;
 mod names;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use std::cell::LazyCell;
 use std::cmp::Reverse;
 
 use distance::Pattern;
+pub(crate) use few::Few;
 use letters::Letters;
 pub(crate) use names::Names;
 use spelled::Spelled;
@@ -64,6 +66,25 @@ pub(crate) fn nearest<'a>(
     near.into_iter().map(|(_, name)| name).collect()
 }
 
+/// The longer and the shorter of two names, and what the shorter has and the longer lacks: it takes
+/// an edit each, as does each letter more.
+fn compared<'l>(one: &'l Letters, other: &'l Letters) -> (&'l Letters, &'l Letters, u64) {
+    let is_longer = other.all().len() < one.all().len();
+    let (long, short) = if is_longer { (one, other) } else { (other, one) };
+    (long, short, short.signature & !long.signature)
+}
+
+/// Whether two names surely do not resemble one another. Most are told apart so.
+#[inline]
+fn is_far(one: &Letters, other: &Letters) -> bool {
+    let (long, short, lacking) = compared(one, other);
+    let (longer, shorter) = (long.all().len(), short.all().len());
+    lacking != 0
+        && one.is_one()
+        && other.is_one()
+        && 3 * (longer - shorter + lacking.count_ones() as usize) > longer
+}
+
 fn resemblance<'a, F: FnOnce() -> Pattern<'a>>(
     wanted: &Letters,
     pattern: &LazyCell<Pattern<'a>, F>,
@@ -73,11 +94,8 @@ fn resemblance<'a, F: FnOnce() -> Pattern<'a>>(
     if mine.is_empty() || its.is_empty() {
         return None;
     }
-    let longer = mine.len().max(its.len());
-    let is_shorter = its.len() < mine.len();
-    // What the shorter one has and the longer lacks takes an edit each, as does each letter more.
-    let (long, short) = if is_shorter { (wanted, other) } else { (other, wanted) };
-    let (lacking, more) = (short.signature & !long.signature, longer - short.all().len());
+    let (long, short, lacking) = compared(wanted, other);
+    let (longer, more) = (long.all().len(), long.all().len() - short.all().len());
     if by_edits(more + lacking.count_ones() as usize, longer).is_some()
         && let Some(score) = by_edits(pattern.distance(its), longer)
     {

@@ -1,11 +1,15 @@
 //! The tools at one moment. What is made of their names is made once, when a name is first asked
 //! for that no tool has: adding a tool costs nothing more, and the next wrong name next to nothing.
 
+mod asked;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
+
+use asked::Asked;
 
 use super::Slot;
 use super::nearest::Names;
@@ -28,6 +32,8 @@ pub(super) struct Snapshot {
     by_name: OnceLock<HashMap<String, Arc<Slot>, RandomState>>,
     /// How many of them cannot be called. Changed by who holds the toolbox's lock.
     blocked: AtomicUsize,
+    /// How often one of them was blocked, or was no more.
+    turns: AtomicUsize,
     known: OnceLock<Known>,
 }
 
@@ -35,6 +41,7 @@ pub(super) struct Snapshot {
 struct Known {
     names: Names,
     slots: Vec<Arc<Slot>>,
+    asked: Asked,
 }
 
 impl Snapshot {
@@ -55,6 +62,8 @@ impl Snapshot {
             (true, false) => self.blocked.fetch_sub(1, Ordering::Relaxed),
             (true, true) | (false, false) => return,
         };
+        // Who sees that it turned sees which.
+        self.turns.fetch_add(1, Ordering::Release);
     }
 
     /// The answer to a name that no tool has.
@@ -62,22 +71,29 @@ impl Snapshot {
         let known = self.known.get_or_init(|| Known {
             names: Names::new(self.tools.keys().map(String::as_str)),
             slots: self.tools.values().cloned().collect(),
+            asked: Asked::default(),
         });
+        let turns = self.turns.load(Ordering::Acquire);
+        let detail = known.asked.again(name, turns, || self.names(known, name));
+        Failure::found(FailureKind::UnknownTool, detail)
+    }
+
+    /// The names that can be called instead of one.
+    fn names(&self, known: &Known, name: &str) -> Detail {
         let is_callable = |number: usize| known.slots[number].block().is_none();
         let named = |number: usize| Arc::clone(known.names.name(number));
         let near = known.names.nearest::<LISTED>(name, is_callable);
         let nearest = near.numbers().take(NEAR).map(named).collect();
         let total = self.tools.len().saturating_sub(self.blocked.load(Ordering::Relaxed));
         let all = || (0..known.slots.len()).filter(|number| is_callable(*number)).map(named);
-        let detail = if total <= FEW {
+        if total <= FEW {
             let callable: Vec<_> = all().collect();
             Detail::Names { nearest, total: callable.len(), callable }
         } else if near.numbers().len() > 0 {
             Detail::Names { nearest, callable: near.numbers().map(named).collect(), total }
         } else {
             Detail::Names { nearest, callable: all().take(LISTED).collect(), total }
-        };
-        Failure::found(FailureKind::UnknownTool, detail)
+        }
     }
 }
 

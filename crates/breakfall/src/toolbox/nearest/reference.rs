@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use proptest::prelude::*;
 
 use super::spelled::Spelled;
-use super::{Names, nearest};
+use super::{Few, Names, nearest};
 
 /// What the guard tells of at most.
 const LIMIT: usize = 10;
@@ -20,7 +20,7 @@ fn plainly<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, limit: usize)
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Compares all three on names of which each seventh may be out of use.
+/// Compares all of them on names of which each seventh may be out of use.
 fn compare(wanted: &str, names: &[String], out: usize) {
     let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
     names.sort_unstable();
@@ -34,7 +34,11 @@ fn compare(wanted: &str, names: &[String], out: usize) {
     let found: Vec<&str> = found.numbers().map(|number| &**all.name(number)).collect();
     assert_eq!(found, expected, "{wanted} among {}", names.len());
     assert_eq!(nearest(wanted, told(), LIMIT), expected, "{wanted} among {}", names.len());
-    assert_eq!(nearest(wanted, told(), 1), plainly(wanted, told(), 1), "{wanted}");
+    let first = plainly(wanted, told(), 1);
+    assert_eq!(nearest(wanted, told(), 1), first, "{wanted}");
+    // In whatever order they come.
+    let few = Few::new(told().collect::<Vec<_>>().into_iter().rev());
+    assert_eq!(few.nearest(wanted), first.first().copied(), "{wanted}");
 }
 
 /// Words that names are made of, so that many resemble one another.

@@ -88,19 +88,18 @@ fn push_line(to: &mut String, problem: &Problem) {
 
 pub(super) fn push_correction(text: &mut String, detail: &Detail) {
     let before = text.len();
-    if let Detail::Arguments { correction: Some(Correction { arguments, made_up, .. }), .. } =
-        detail
-    {
+    if let Detail::Arguments { correction: Some(correction), .. } = detail {
+        let Correction { made_up, .. } = correction;
         if made_up.is_empty() {
             text.push_str("Call it again like this: `");
             let from = text.len();
-            push_json(text, arguments);
+            push_call(text, correction);
             if text.len() - from <= CORRECTION {
                 return text.push_str("`.");
             }
         } else {
             text.push_str("Call it again in this shape: `");
-            push_json(text, arguments);
+            push_call(text, correction);
             text.push_str("`. Made up, put the real values there: ");
             push_names(text, made_up);
             if text.len() - before <= CORRECTION {
@@ -110,6 +109,13 @@ pub(super) fn push_correction(text: &mut String, detail: &Detail) {
     }
     text.truncate(before);
     text.push_str(PLAIN_CORRECTION);
+}
+
+fn push_call(text: &mut String, Correction { arguments, written, .. }: &Correction) {
+    match written {
+        Some(written) => text.push_str(written),
+        None => push_json(text, arguments),
+    }
 }
 
 /// The names, each in backticks, and a full stop.
