@@ -326,29 +326,34 @@ impl Accepts {
 
     #[inline]
     pub(super) fn accepts(&self, value: &Value) -> bool {
-        match (self, value) {
+        match self {
             // What most fields are.
-            (Self::Text { min: 0, max: usize::MAX }, Value::String(_)) => true,
-            (Self::Either(any), _) => any.iter().any(|one| one.accepts_one(value)),
-            (one, _) => one.accepts_one(value),
+            Self::Text { min: 0, max: usize::MAX } => value.is_string(),
+            Self::Either(any) => any.iter().any(|one| one.accepts_one(value)),
+            one => one.accepts_one(value),
         }
     }
 
     /// Whether it accepts a value; of several, none does.
     #[inline]
     fn accepts_one(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Text { min, max }, Value::String(text)) => is_as_long(text, *min, *max),
-            (Self::Integer { min, max }, Value::Number(number)) => {
-                number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
+        match self {
+            Self::Text { min, max } => {
+                matches!(value, Value::String(text) if is_as_long(text, *min, *max))
             }
-            (Self::Word(word), Value::String(text)) => same(word, text),
-            (Self::Anything, _)
-            | (Self::Null, Value::Null)
-            | (Self::Boolean, Value::Bool(_))
-            | (Self::Number, Value::Number(_))
-            | (Self::Table, Value::Object(_)) => true,
-            _ => self.accepts_more(value),
+            Self::Integer { min, max } => match value {
+                Value::Number(number) => {
+                    number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
+                }
+                _ => false,
+            },
+            Self::Word(word) => matches!(value, Value::String(text) if same(word, text)),
+            Self::Anything => true,
+            Self::Null => value.is_null(),
+            Self::Boolean => value.is_boolean(),
+            Self::Number => value.is_number(),
+            Self::Table => value.is_object(),
+            more => more.accepts_more(value),
         }
     }
 

@@ -44,10 +44,10 @@ impl Redactor {
         if !is_plain(facts) {
             return None;
         }
-        let slot = slot(&facts.message);
+        let place = place(terms.tool, &facts.message);
         let known = |accounts: &Accounts| {
             let accounts = accounts.borrow();
-            let (number, known) = accounts.get(slot)?.as_ref()?;
+            let (number, known) = accounts.get(place)?.as_ref()?;
             let is_same =
                 *number == self.number && is_account_of(known, facts, terms) && says_no_more(facts);
             is_same.then(|| Arc::clone(known))
@@ -65,7 +65,8 @@ impl Redactor {
             && account.backtrace.as_ref().is_none_or(|trace| trace.len() <= LONG_BYTES);
         if is_kept {
             let _ = ACCOUNTS.try_with(|accounts| {
-                if let Some(known) = accounts.borrow_mut().get_mut(slot(&account.message)) {
+                let place = place(&account.tool, &account.message);
+                if let Some(known) = accounts.borrow_mut().get_mut(place) {
                     *known = Some((self.number, Arc::clone(account)));
                 }
             });
@@ -73,9 +74,17 @@ impl Redactor {
     }
 }
 
-/// Whether a failure is its words and little else.
+/// Whether a failure is little more than its words. What was wrong with arguments differs from call
+/// to call.
 pub(super) fn is_plain(facts: &Facts) -> bool {
-    facts.detail == Detail::None && facts.substitute.is_none() && facts.payload.is_none()
+    let has_little = !matches!(facts.detail, Detail::Arguments { .. });
+    has_little && facts.substitute.is_none() && facts.payload.is_none()
+}
+
+/// Where the account of a failure is kept: many have the same words, or none.
+fn place(tool: &str, message: &str) -> usize {
+    let (one, other) = (slot(message), slot(tool));
+    if one < SHORTS { (one + other) % SHORTS } else { SHORTS + (one + other) % LONGS }
 }
 
 /// Whether facts are those that an account was made of.
@@ -96,6 +105,7 @@ fn is_account_of(account: &FailureReport, facts: &Facts, terms: &Terms) -> bool 
         && account.error_type == error_type
         && account.resource == facts.resource
         && account.message == facts.message
+        && account.detail == facts.detail
         && account.backtrace == facts.backtrace
 }
 
@@ -161,6 +171,10 @@ mod tests {
     #[error("{0}")]
     struct Wraps(&'static str, #[source] std::io::Error);
 
+    fn names(callable: &str) -> Detail {
+        Detail::Names { nearest: Vec::new(), callable: vec![callable.into()], total: 1 }
+    }
+
     /// Failures that differ from one another in one thing each, and one that holds a secret.
     fn failures() -> Vec<(&'static str, Failure)> {
         // Where it happened is told only where somebody asks for that.
@@ -170,7 +184,7 @@ mod tests {
         };
         let said = |text: &'static str| without_a_trace(std::io::Error::other(text).into());
         let mut all = Vec::new();
-        let changes: [fn(&mut Facts); 12] = [
+        let changes: [fn(&mut Facts); 15] = [
             |facts| facts.kind = FailureKind::Network,
             |facts| facts.provenance = crate::Provenance::Tool,
             |facts| facts.resource = Some("a.txt".to_owned()),
@@ -183,6 +197,9 @@ mod tests {
             |facts| facts.times = 3,
             |facts| facts.words = Words::OfProgram,
             |facts| facts.detail = Detail::Gone,
+            |facts| facts.detail = Detail::Credential("KEY".to_owned()),
+            |facts| facts.detail = names("look"),
+            |facts| facts.detail = names("seek"),
         ];
         for change in changes {
             let mut failure = said("it is gone");
