@@ -20,6 +20,7 @@ mod quotes;
 mod read;
 mod reports;
 mod resource;
+mod runs;
 mod segment;
 mod signals;
 mod silent;

@@ -115,7 +115,8 @@ impl Keywords {
 
     /// Every word that stands in a text, by its number, and where it begins and ends: in the order
     /// of their ends, and of those that end together the longest first.
-    pub(crate) fn each(&self, text: &str, mut then: impl FnMut(usize, usize, usize)) {
+    pub(crate) fn each(&self, text: impl AsRef<[u8]>, mut then: impl FnMut(usize, usize, usize)) {
+        let text = text.as_ref();
         // The first state has the first place; where a word without letters ends in it, all do.
         let (mut state, mut at) = (0, 0);
         if state >= self.ends {
@@ -123,7 +124,7 @@ impl Keywords {
         }
         while at < text.len() {
             let steps;
-            (state, steps) = self.run(state, &text.as_bytes()[at..]);
+            (state, steps) = self.run(state, &text[at..]);
             at += steps;
             if state >= self.ends {
                 self.found_in(state, at, &mut then);

@@ -5,19 +5,21 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::keys::lower;
-use crate::stretch::{self, MASK};
+use super::runs::{Runs, first_letters, is_wordy, only};
 
 /// Texts by their letters: from a node, four letters lead to the next one.
 pub(super) struct Beginnings {
     /// In the order of their groups, and in each of their letters.
     texts: Vec<Text>,
+    /// The first eight letters of each, and how many it has.
+    firsts: Vec<(u64, usize)>,
     /// Which signs and letters beyond ASCII a text may begin with, wherever they stand.
     is_sign: [bool; 256],
     /// Which texts of fewer than four letters begin with a byte.
     short: Vec<Range<u32>>,
-    /// Whether a text may begin so: by the first two letters of those that have fewer than four, by
-    /// the hash of four letters of those that have fewer than eight, and by that of eight letters.
-    may_begin: [Box<[u64; MAY / 64]>; 3],
+    /// Which texts may begin so, by the hash of three of their letters, of four or of eight: most
+    /// words begin none.
+    opens: Vec<u8>,
     /// What has the same letters so far, by the hash of these.
     nodes: Vec<Node>,
     /// How many bits of a hash are left out.
@@ -26,6 +28,11 @@ pub(super) struct Beginnings {
 
 /// A text in lower case, and its numbers.
 type Text = (Box<[u8]>, Vec<usize>);
+
+/// The first eight letters of a text; zero behind the last one.
+fn first(text: &[u8]) -> u64 {
+    first_letters(text, 0, text.len())
+}
 
 /// Texts that begin with the same letters: four of them, or eight, or more.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +45,16 @@ struct Node {
     goes_on: bool,
 }
 
-/// How many hashes of first letters are told apart.
-const MAY: usize = 1 << 16;
+/// How many hashes of first letters are told apart, and what begins so: a text of fewer than four
+/// letters, of fewer than eight, or of more.
+const OPENS: usize = 1 << 16;
+const SHORT: u8 = 1;
+const MIDDLE: u8 = 1 << 1;
+const LONG: u8 = 1 << 2;
+
+/// Three of eight letters, and four.
+const THIRD: u64 = 0x00ff_ffff;
+const FOURTH: u64 = 0xffff_ffff;
 
 /// How many letters are taken at a time, and at first where there are as many.
 const STEP: usize = 4;
@@ -53,27 +68,27 @@ const FEW: usize = 2;
 const FOUR: u64 = 1;
 const EIGHT: u64 = 2;
 
-/// The hash of letters and of more, in whatever case.
+/// The hash of letters and of more, all in lower case.
+#[inline]
 fn hash(before: u64, letters: u64) -> u64 {
-    (before.rotate_left(23) ^ lower(letters)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+    (before.rotate_left(23) ^ letters).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
 }
 
 fn four(letters: [u8; STEP]) -> u64 {
     u64::from(u32::from_le_bytes(letters))
 }
 
-/// Which bit tells whether a text may begin with these letters, in whatever case.
-fn bit(letters: u64) -> usize {
-    let folded = letters | 0x2020_2020_2020_2020;
-    let hash = folded.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    usize::try_from(hash >> (64 - MAY.trailing_zeros())).unwrap_or(0)
+/// The place of first letters, which are all in lower case.
+#[inline]
+fn opening(letters: u64) -> usize {
+    let hash = letters.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    usize::try_from(hash >> (64 - OPENS.trailing_zeros())).unwrap_or(0) % OPENS
 }
 
-/// Whether a byte is a part of a word.
-pub(super) fn is_wordy(byte: u8) -> bool {
-    #[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
-    let wordy = byte.is_ascii_alphanumeric() | (byte == b'_');
-    wordy
+/// Eight letters in a case that tells nothing: some signs are taken for others.
+#[inline]
+fn folded(letters: u64) -> u64 {
+    letters | 0x2020_2020_2020_2020
 }
 
 /// A text apart: its group, what is hashed of it, and the rest.
@@ -104,26 +119,29 @@ impl Beginnings {
             let end = texts[..long].partition_point(|(text, _)| text.first() <= Some(&letter));
             short[usize::from(byte)] = index(start)..index(end);
         }
-        let may_begin = std::array::from_fn(|_| Box::new([0; MAY / 64]));
-        let mut new = Self { texts, is_sign, short, may_begin, nodes: Vec::new(), shift: 0 };
+        let opens = vec![0; OPENS];
+        let firsts = texts.iter().map(|(text, _)| (first(text), text.len())).collect();
+        let mut new = Self { texts, firsts, is_sign, short, opens, nodes: Vec::new(), shift: 0 };
         new.grow(long);
         new
     }
 
-    fn may_begin(&self, which: usize, letters: u64) -> bool {
-        let bit = bit(letters);
-        self.may_begin[which][bit / 64] >> (bit % 64) & 1 == 1
-    }
-
     /// Makes the nodes of the texts that are not short.
     fn grow(&mut self, short: usize) {
-        for (text, _) in &self.texts[..short] {
-            match **text {
-                [one, two, ..] => {
-                    let bit = bit(u64::from(two) << 8 | u64::from(one));
-                    self.may_begin[0][bit / 64] |= 1 << (bit % 64);
+        for (text, _) in &self.texts {
+            let letters = folded(first(text));
+            match text.len() {
+                FIRST.. => self.opens[opening(letters)] |= LONG,
+                STEP.. => self.opens[opening(letters & FOURTH)] |= MIDDLE,
+                3 => self.opens[opening(letters & THIRD)] |= SHORT,
+                // Whatever stands behind fewer letters.
+                2 => {
+                    for third in 0..=u8::MAX {
+                        let third = folded(u64::from(third) << 16 | letters & 0xffff) & THIRD;
+                        self.opens[opening(third)] |= SHORT;
+                    }
                 }
-                _ => self.may_begin[0].fill(u64::MAX),
+                _ => self.opens.iter_mut().for_each(|opens| *opens |= SHORT),
             }
         }
         let mut nodes = Vec::new();
@@ -138,10 +156,6 @@ impl Beginnings {
                 let end = at + self.texts[at..range.end].partition_point(same);
                 let number = letters.iter().rev().fold(0, |all, one| all << 8 | u64::from(*one));
                 let hash = hash(before, number);
-                if depth == 0 {
-                    let bit = bit(number);
-                    self.may_begin[1 + step / FIRST][bit / 64] |= 1 << (bit % 64);
-                }
                 let reached = depth + step;
                 let goes_on = step + depth > STEP && end - at > FEW;
                 let ended = |(text, _): &Text| text.len() < reached + STEP;
@@ -174,46 +188,79 @@ impl Beginnings {
 
     /// Every text that stands in a text, by its numbers, and where. What stands within a word and
     /// begins with a letter is left out.
-    pub(super) fn each(&self, text: &str, mut then: impl FnMut(&[usize], Range<usize>)) {
-        let bytes = text.as_bytes();
-        // Whether a word goes on from the bytes before.
-        let mut goes_on = 0;
-        for (nth, part) in bytes.chunks(MASK).enumerate() {
-            let words = stretch::mask(part, is_wordy);
-            let begin = words & !(words << 1 | goes_on);
-            goes_on = words >> (MASK - 1);
-            for at in stretch::bits(begin) {
-                self.at(bytes, nth * MASK + at, &mut then);
-            }
-            let others = !words & u64::MAX >> (MASK - part.len());
-            for at in stretch::bits(others) {
-                if self.is_sign[usize::from(part[at])] {
-                    self.at(bytes, nth * MASK + at, &mut then);
-                }
+    #[cfg(test)]
+    fn each(&self, text: &str, then: impl FnMut(&[usize], Range<usize>)) {
+        self.each_in(&Runs::of(text), then);
+    }
+
+    /// The same of a text of which the words are known.
+    pub(super) fn each_in(&self, runs: &Runs, mut then: impl FnMut(&[usize], Range<usize>)) {
+        let bytes = runs.text.as_bytes();
+        let mut end = 0;
+        for run in &runs.all {
+            self.signs(bytes, end..run.start(), &mut then);
+            self.at(bytes, run.start(), &mut then);
+            end = run.end();
+        }
+        self.signs(bytes, end..bytes.len(), &mut then);
+    }
+
+    /// Every text that begins with a sign between two words.
+    #[inline]
+    fn signs(
+        &self,
+        bytes: &[u8],
+        between: Range<usize>,
+        then: &mut impl FnMut(&[usize], Range<usize>),
+    ) {
+        for start in between {
+            if self.is_sign[usize::from(bytes[start])] {
+                self.at(bytes, start, then);
             }
         }
     }
 
     /// Every text that stands at a place.
+    #[inline]
     fn at(&self, bytes: &[u8], start: usize, then: &mut impl FnMut(&[usize], Range<usize>)) {
-        if let Some((text, all)) = self.texts.first().filter(|(text, _)| text.is_empty()) {
-            then(all, start..start + text.len());
-        }
         let rest = &bytes[start..];
-        let two = rest.first_chunk().map(|letters| u64::from(u16::from_le_bytes(*letters)));
-        if two.is_none_or(|two| self.may_begin(0, two)) {
-            let short = &self.short[usize::from(bytes[start])];
-            self.those(short, rest, start, then);
+        let opens = match rest.first_chunk() {
+            Some(letters) => {
+                let letters = folded(u64::from_le_bytes(*letters));
+                self.opens[opening(letters & THIRD)] & SHORT
+                    | self.opens[opening(letters & FOURTH)] & MIDDLE
+                    | self.opens[opening(letters)] & LONG
+            }
+            None => SHORT | MIDDLE,
+        };
+        if opens != 0 {
+            self.those_that_open(opens, rest, start, then);
         }
-        if let Some(letters) = rest.first_chunk::<STEP>()
-            && self.may_begin(1, four(*letters))
-        {
-            let node = &self.nodes[self.place(hash(FOUR, four(*letters)))];
-            self.those(&node.ends, rest, start, then);
+    }
+
+    /// Every text that stands at a place where some may.
+    #[inline(never)]
+    fn those_that_open(
+        &self,
+        opens: u8,
+        rest: &[u8],
+        start: usize,
+        then: &mut impl FnMut(&[usize], Range<usize>),
+    ) {
+        let letters = lower(first(rest));
+        if opens & SHORT != 0 {
+            if let Some((text, all)) = self.texts.first().filter(|(text, _)| text.is_empty()) {
+                then(all, start..start + text.len());
+            }
+            self.those(&self.short[usize::from(rest[0])], letters, rest, start, then);
         }
-        let Some(letters) = rest.first_chunk::<FIRST>() else { return };
-        let letters = u64::from_le_bytes(*letters);
-        if !self.may_begin(2, letters) {
+        if opens & MIDDLE != 0 && rest.len() >= STEP {
+            let node = &self.nodes[self.place(hash(FOUR, letters & FOURTH))];
+            if !node.ends.is_empty() {
+                self.those(&node.ends, letters, rest, start, then);
+            }
+        }
+        if opens & LONG == 0 {
             return;
         }
         let mut so_far = hash(EIGHT, letters);
@@ -221,12 +268,12 @@ impl Beginnings {
         loop {
             let node = &self.nodes[self.place(so_far)];
             if !node.ends.is_empty() {
-                self.those(&node.ends, rest, start, then);
+                self.those(&node.ends, letters, rest, start, then);
             }
-            let Some(letters) = rest[known..].first_chunk().filter(|_| node.goes_on) else {
+            let Some(next) = rest[known..].first_chunk().filter(|_| node.goes_on) else {
                 return;
             };
-            so_far = hash(so_far, four(*letters));
+            so_far = hash(so_far, lower(four(*next)));
             known += STEP;
         }
     }
@@ -236,13 +283,20 @@ impl Beginnings {
     fn those(
         &self,
         which: &Range<u32>,
+        letters: u64,
         there: &[u8],
         start: usize,
         then: &mut impl FnMut(&[usize], Range<usize>),
     ) {
-        for (text, all) in &self.texts[which.start as usize..which.end as usize] {
-            if there.get(..text.len()).is_some_and(|there| is_same(there, text)) {
-                then(all, start..start + text.len());
+        for nth in which.start as usize..which.end as usize {
+            let (first, length) = self.firsts[nth];
+            let differs = (letters ^ first) & only(length) != 0 || length > there.len();
+            if differs {
+                continue;
+            }
+            let (text, all) = &self.texts[nth];
+            if length <= FIRST || is_same(&there[FIRST..length], &text[FIRST..]) {
+                then(all, start..start + length);
             }
         }
     }

@@ -12,6 +12,7 @@ use super::phrases::{BUILT_IN, Hit, Phrases, Spoken};
 use super::quotes::Quotes;
 use super::read::Evidence;
 use super::reports::{beyond, report};
+use super::runs::Runs;
 use super::segment::Segment;
 use super::signals::{in_text, json_rpc_in};
 use super::{codes, words};
@@ -41,6 +42,8 @@ pub(super) struct Material<'a> {
     pub(super) body: Option<&'a Body>,
     /// What the body says, or the decisive part of the text.
     pub(super) said: &'a str,
+    /// The words of that.
+    pub(super) runs: &'a Runs<'a>,
     pub(super) quotes: &'a Quotes,
     pub(super) spoken: &'a Spoken,
     pub(super) status: Option<u16>,
@@ -61,16 +64,16 @@ impl Material<'_> {
         let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
         let hit = match first(self.quotes) {
             // That there is no connection is said of a password, too, and then why in quotes.
-            Some(hit) if hit.rule == "connection" => {
+            Some(hit) if hit.rule == "text.connection" => {
                 let quoted = first(&Quotes::default());
                 quoted.filter(|quoted| quoted.kind == FailureKind::Authentication).unwrap_or(hit)
             }
             Some(hit) => hit,
             None => first(&Quotes::default())?,
         };
-        let told = |kind: FailureKind, rule: &str, place: Range<usize>| Verdict {
+        let told = |kind: FailureKind, rule: &'static str, place: Range<usize>| Verdict {
             kind,
-            rule: Cow::Owned(format!("text.{rule}")),
+            rule: Cow::Borrowed(rule),
             words: self.said.get(place.clone()).map(ToOwned::to_owned),
             place: Some(place),
         };
@@ -78,7 +81,7 @@ impl Material<'_> {
         let denied = || BUILT_IN.places(FailureKind::Permission, self.spoken).into_iter().next();
         let denied = if is_unauthorized(&phrase) { denied() } else { None };
         let phrase =
-            denied.map_or(phrase, |denied| told(FailureKind::Permission, "denied", denied));
+            denied.map_or(phrase, |denied| told(FailureKind::Permission, "text.denied", denied));
         Some(of_an_answer(phrase, self.said))
     }
 }
@@ -190,15 +193,13 @@ fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
 
 /// By codes, names and words, in order of trust.
 fn by_text(material: &Material, coded: Codes) -> Verdict {
-    let Material { evidence, segment, marked, said, quotes, .. } = *material;
+    let Material { evidence, segment, marked, said, runs, quotes, .. } = *material;
     let phrase = material.phrase();
-    let named = evidence
-        .type_name
-        .into_iter()
-        .chain(segment.names.iter().copied())
-        .filter_map(|name| names::tell(name).map(|told| (name, told)));
-    let mut surely = named.clone().filter_map(|(name, told)| match told {
-        Told::Surely(kind) => Some(Verdict::new(kind, "type", name)),
+    let names = evidence.type_name.into_iter().chain(segment.names.iter().copied());
+    let all_told: Vec<(&str, Told)> =
+        names.filter_map(|name| names::tell(name).map(|told| (name, told))).collect();
+    let mut surely = all_told.iter().filter_map(|(name, told)| match told {
+        Told::Surely(kind) => Some(Verdict::new(*kind, "type", *name)),
         Told::Otherwise(_) => None,
     });
     // A bad request may say by another name what is bad about it.
@@ -208,14 +209,14 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
     });
     let sure = if vague { surely.next().or(first) } else { first };
     let otherwise = || {
-        named.clone().find_map(|(name, told)| match told {
+        all_told.iter().find_map(|(name, told)| match told {
             Told::Otherwise(kind) => {
-                given(name, segment.text).or_else(|| Some(Verdict::new(kind, "type", name)))
+                given(name, segment.text).or_else(|| Some(Verdict::new(*kind, "type", *name)))
             }
             Told::Surely(_) => None,
         })
     };
-    let hint = phrase.clone();
+    let hint = phrase.as_ref().filter(|phrase| REFINING.contains(&&*phrase.rule)).cloned();
     let verdict = coded
         .clear
         .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
@@ -236,7 +237,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         })
         .map(|verdict| outspoken(verdict, material))
         .or_else(|| bare(said))
-        .or_else(|| words::guess(said, quotes, evidence.type_name).map(Verdict::guessed))
+        .or_else(|| words::guess(runs, quotes, evidence.type_name).map(Verdict::guessed))
         .unwrap_or_else(|| Verdict {
             words: None,
             ..Verdict::new(FailureKind::Execution, "default", "")
@@ -250,7 +251,7 @@ fn outspoken(verdict: Verdict, material: &Material) -> Verdict {
     let Some((_, sure)) = VAGUE.iter().find(|(rule, _)| *rule == verdict.rule) else {
         return verdict;
     };
-    match words::guess(material.said, material.quotes, material.evidence.type_name) {
+    match words::guess(material.runs, material.quotes, material.evidence.type_name) {
         // What stops a run is believed later.
         Some(guess)
             if guess.kind != verdict.kind
@@ -280,6 +281,9 @@ fn page(said: &str) -> Option<Verdict> {
     let met = expected.iter().any(|word| before.contains(word));
     met.then(|| Verdict::new(FailureKind::InvalidOutput, "page", words))
 }
+
+/// The rules that tell names apart which stand for two things.
+const REFINING: &[&str] = &["text.login", "text.password", "text.certificate"];
 
 /// Names that stand for two things, told apart by the words.
 fn refined(verdict: Verdict, hint: Option<Verdict>) -> Verdict {
@@ -387,15 +391,32 @@ fn anywhere(text: &str, said: &str) -> Option<Verdict> {
     })
 }
 
+/// What stands between letters that no name or code has.
+fn coded_words(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |byte: u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = text.bytes().position(ends);
+        let behind = end.and_then(|end| text[end..].chars().next().map(|c| end + c.len_utf8()));
+        rest = behind.map(|behind| &text[behind..]);
+        Some(&text[..end.unwrap_or(text.len())])
+    })
+}
+
 /// The words of a short text that are names or codes and tell their kind.
 fn all_named(text: &str) -> impl Iterator<Item = (&str, Told)> {
-    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
-    words.take(80).filter_map(|word| {
+    // Most words are short, or all in lower case.
+    let may_be_named = |word: &&str| {
+        word.len() > 3 && word.bytes().any(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    };
+    coded_words(text).take(80).filter(may_be_named).filter_map(|word| {
         let camel = word.len() > 8
             && word.bytes().skip(1).any(|b| b.is_ascii_uppercase())
             && word.bytes().any(|b| b.is_ascii_lowercase());
         let code = camel || word.contains('_') && word.len() > 6;
-        names::tell(word).filter(|_| code || names::is_type_name(word)).map(|told| (word, told))
+        let may_tell = code || names::is_type_name(word);
+        may_tell.then(|| names::tell(word)).flatten().map(|told| (word, told))
     })
 }
 
@@ -407,4 +428,19 @@ fn given(name: &str, text: &str) -> Option<Verdict> {
         Told::Surely(kind) => Some(Verdict::new(kind, "name", word)),
         Told::Otherwise(_) => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::coded_words;
+
+    proptest! {
+        #[test]
+        fn coded_words_stand_between_all_other_letters(text in "[aB7_.é错 :]{0,40}") {
+            let other = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+            prop_assert!(coded_words(&text).eq(text.split(other)));
+        }
+    }
 }

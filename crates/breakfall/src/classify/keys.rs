@@ -1,21 +1,31 @@
 //! Words as numbers: tables that are asked for every word of a text hold no strings.
 
-pub(super) const PRIME: u64 = 0x0100_0000_01b3;
+use super::runs::key_of_word;
 
-/// FNV-1a of a place and a word in lower case.
-pub(super) fn key(place: &str, word: &str) -> u64 {
-    let bytes = place.bytes().chain([0]).chain(word.bytes().map(|b| b.to_ascii_lowercase()));
+const PRIME: u64 = 0x0100_0000_01b3;
+
+/// A one in each of eight bytes.
+pub(super) const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// The key of a word, in whatever case.
+pub(super) fn key(word: &str) -> u64 {
+    key_of_word(word.as_bytes())
+}
+
+/// FNV-1a of a word: in which order words are added up where that matters.
+pub(super) fn rank(word: &str) -> u64 {
+    let bytes = [0].into_iter().chain(word.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
-/// The key of two words that follow each other.
+/// The key of two words that follow each other, or their rank.
 pub(super) fn pair(one: u64, other: u64) -> u64 {
     (one.rotate_left(29) ^ other).wrapping_mul(PRIME)
 }
 
 /// Eight letters in lower case.
+#[inline]
 pub(super) fn lower(letters: u64) -> u64 {
-    const EACH: u64 = 0x0101_0101_0101_0101;
     let low = letters & (0x7f * EACH);
     // The highest bit of a byte tells whether it is at least `A`, and beyond `Z`.
     let at_least = low + (0x80 - 0x41) * EACH;

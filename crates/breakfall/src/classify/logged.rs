@@ -11,7 +11,8 @@ const SAYING: &[&str] = &["msg=", "error=", "err="];
 
 /// The text with each line of a log as what it says.
 pub(super) fn messages(text: Cow<'_, str>) -> Cow<'_, str> {
-    let last = text.trim_end().rsplit('\n').next().unwrap_or_default();
+    let said = text.trim_end();
+    let last = &said[memchr::memrchr(b'\n', said.as_bytes()).map_or(0, |at| at + 1)..];
     if !is_logged(&text) && !is_logged(last) {
         return text;
     }

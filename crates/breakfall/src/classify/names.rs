@@ -40,28 +40,36 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table { patterns, rows, words: Keywords::new(texts.into_iter(), false) }
 });
 
+/// The longest part of a name that is looked at.
+const LONGEST: usize = 80;
+
+/// The last part of a name with modules or classes before it.
+fn last_part(name: &[u8]) -> Option<&[u8]> {
+    let is_between = |byte: &u8| matches!(byte, b'.' | b':' | b'\\' | b'/');
+    let end = name.iter().rposition(|byte| !is_between(byte))? + 1;
+    let start = name[..end].iter().rposition(is_between).map_or(0, |at| at + 1);
+    Some(&name[start..end]).filter(|last| last.len() <= LONGEST)
+}
+
 /// What a name tells, if it is known.
 pub(super) fn tell(name: &str) -> Option<Told> {
-    let last = name.rsplit(['.', ':', '\\', '/']).find(|part| !part.is_empty())?;
-    if last.len() > 80 {
-        return None;
+    let last = last_part(name.as_bytes())?;
+    let mut folded = [0; LONGEST];
+    let mut length = 0;
+    for byte in last.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
+        *folded.get_mut(length)? = byte.to_ascii_lowercase();
+        length += 1;
     }
-    let mut folded = String::with_capacity(last.len());
-    for c in last.chars().filter(char::is_ascii_alphanumeric) {
-        folded.push(c.to_ascii_lowercase());
-    }
-    if folded.len() < 3 {
-        return None;
-    }
+    let folded = folded.get(..length).filter(|folded| folded.len() > 2)?;
     // Python's, Java's and JavaScript's endings say nothing.
     let bare = ["exception", "error", "fault", "err"]
         .iter()
-        .find_map(|ending| folded.strip_suffix(ending).filter(|bare| bare.len() > 3))
-        .unwrap_or(&folded);
+        .find_map(|ending| folded.strip_suffix(ending.as_bytes()).filter(|bare| bare.len() > 3))
+        .unwrap_or(folded);
     let ends = [folded.len(), bare.len()];
     let table = &*TABLE;
     let mut first: Option<usize> = None;
-    table.words.each(&folded, |pattern, start, end| {
+    table.words.each(folded, |pattern, start, end| {
         let (row, open_before, open_behind) = table.patterns[pattern];
         if (open_before || start == 0) && (open_behind || ends.contains(&end)) {
             first = Some(first.map_or(row, |known| known.min(row)));

@@ -1,6 +1,9 @@
 //! Whether the same call may succeed later, by the words of its error.
 
+use std::sync::LazyLock;
+
 use super::decide::Verdict;
+use crate::keywords::Keywords;
 use crate::{FailureKind, MayPass};
 
 /// Longer words that begin alike.
@@ -27,98 +30,126 @@ fn comes_free(verdict: &Verdict) -> bool {
     }
 }
 
+/// Words that tell whether something passes: looked for behind one scan.
+struct Saying {
+    words: Keywords,
+}
+
+impl Saying {
+    fn new(words: &[&'static str]) -> Self {
+        Self { words: Keywords::new(words.iter().copied(), true) }
+    }
+
+    /// Whether one of them stands in a text, where a word begins.
+    fn is_said_in(&self, text: &str) -> bool {
+        let mut lower: Option<String> = None;
+        let mut is_said = false;
+        self.words.each(text, |_, start, _| {
+            let lower = lower.get_or_insert_with(|| text.to_ascii_lowercase());
+            is_said = is_said || begins_there(lower, start);
+        });
+        is_said
+    }
+}
+
 /// Words of what is not there yet and comes by itself, or comes back.
-const COMING: &[&str] = &[
-    "is loading",
-    "loading the",
-    "loading block",
-    "loading model",
-    "rebuilding",
-    "warming up",
-    "starting up",
-    "is starting",
-    "booting",
-    "circuit",
-    "breaker",
-    "circuitbreaker",
-    "short-circuited",
-    "safe mode",
-    "electing",
-    "try again",
-    "retry the",
-    "again later",
-];
+static COMING: LazyLock<Saying> = LazyLock::new(|| {
+    Saying::new(&[
+        "is loading",
+        "loading the",
+        "loading block",
+        "loading model",
+        "rebuilding",
+        "warming up",
+        "starting up",
+        "is starting",
+        "booting",
+        "circuit",
+        "breaker",
+        "circuitbreaker",
+        "short-circuited",
+        "safe mode",
+        "electing",
+        "try again",
+        "retry the",
+        "again later",
+    ])
+});
+
+/// Who holds a name keeps it.
+static NAMED: LazyLock<Saying> =
+    LazyLock::new(|| Saying::new(&["rename", "different name", "another name", "reuse that name"]));
+
+/// What is held for a while.
+static HELD: LazyLock<Saying> = LazyLock::new(|| {
+    Saying::new(&[
+        "lock",
+        "locked",
+        "busy",
+        "deadlock",
+        "in use",
+        "in-progress",
+        "in progress",
+        "serialize",
+        "another process",
+        "temporarily",
+        "contention",
+        "another transaction",
+        "another request",
+        "try again",
+        "retry the",
+        "retry your",
+    ])
+});
+
+/// What is as large the next time.
+static LARGE: LazyLock<Saying> = LazyLock::new(|| Saying::new(&["larger than max", "too large"]));
+
+/// A name that nobody finds for now.
+static FOR_NOW: LazyLock<Saying> = LazyLock::new(|| Saying::new(&["temporary failure"]));
+
+/// A host that is not there, or not to be trusted.
+static NOWHERE: LazyLock<Saying> = LazyLock::new(|| {
+    Saying::new(&[
+        "certificate",
+        "certification path",
+        "trust anchor",
+        "err_cert",
+        "name_not_resolved",
+        "unknown host",
+        "unknownhost",
+        "ssl: ",
+        "ssl routines",
+        "ssl handshake",
+        "ssl error",
+        "sslerror",
+        "sslv",
+        "wrong version number",
+        "not known",
+        "enotfound",
+        "not resolve",
+        "n't resolve",
+        "to resolve",
+        "resolve host",
+        "resolving",
+        "resolution",
+        "no such host",
+        "dns",
+        "translate host",
+    ])
+});
 
 /// Could the same call succeed if it were simply repeated?
 pub(super) fn may_pass(verdict: &Verdict, text: &str) -> MayPass {
     use FailureKind as K;
-    let says = |words: &[&str]| {
-        let lower = text.to_ascii_lowercase();
-        words.iter().any(|words| lower.match_indices(words).any(|(at, _)| begins_there(&lower, at)))
-    };
     match verdict.kind {
         K::Conflict if comes_free(verdict) || verdict.rule == "text.under-way" => MayPass::Yes,
-        // Who holds a name keeps it.
-        K::Conflict if says(&["rename", "different name", "another name", "reuse that name"]) => {
-            MayPass::No
-        }
-        K::Conflict
-            if says(&[
-                "lock",
-                "locked",
-                "busy",
-                "deadlock",
-                "in use",
-                "in-progress",
-                "in progress",
-                "serialize",
-                "another process",
-                "temporarily",
-                "contention",
-                "another transaction",
-                "another request",
-                "try again",
-                "retry the",
-                "retry your",
-            ]) =>
-        {
-            MayPass::Yes
-        }
-        K::Unavailable if verdict.rule == "text.pending" || says(COMING) => MayPass::Yes,
-        // It is as large the next time.
-        K::RateLimited | K::Upstream if says(&["larger than max", "too large"]) => MayPass::No,
-        K::Network if says(&["temporary failure"]) => MayPass::Yes,
-        K::Network
-            if says(&[
-                "certificate",
-                "certification path",
-                "trust anchor",
-                "err_cert",
-                "name_not_resolved",
-                "unknown host",
-                "unknownhost",
-                "ssl: ",
-                "ssl routines",
-                "ssl handshake",
-                "ssl error",
-                "sslerror",
-                "sslv",
-                "wrong version number",
-                "not known",
-                "enotfound",
-                "not resolve",
-                "n't resolve",
-                "to resolve",
-                "resolve host",
-                "resolving",
-                "resolution",
-                "no such host",
-                "dns",
-                "translate host",
-            ]) =>
-        {
-            MayPass::No
-        }
+        K::Conflict if NAMED.is_said_in(text) => MayPass::No,
+        K::Conflict if HELD.is_said_in(text) => MayPass::Yes,
+        K::Unavailable if verdict.rule == "text.pending" || COMING.is_said_in(text) => MayPass::Yes,
+        K::RateLimited | K::Upstream if LARGE.is_said_in(text) => MayPass::No,
+        K::Network if FOR_NOW.is_said_in(text) => MayPass::Yes,
+        K::Network if NOWHERE.is_said_in(text) => MayPass::No,
         kind => kind.may_pass(),
     }
 }

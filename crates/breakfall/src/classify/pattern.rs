@@ -80,6 +80,11 @@ impl<'t> Marked<'t> {
         })
     }
 
+    /// Whether one of some patterns may match.
+    pub(super) fn announces_any(&self, patterns: u128) -> bool {
+        self.announced & patterns != 0
+    }
+
     /// A part of the text: what stands in it stands in the whole, so that no pattern is missed.
     pub(super) fn part<'p>(&self, text: &'p str) -> Marked<'p> {
         Marked { text, ..*self }
@@ -169,6 +174,14 @@ impl Pattern {
         let also = self.also_marked.get_or_init(|| mask(self.also));
         self.also.is_empty() || (0..MARKS).any(|nth| also[nth] & text.marks[nth] != 0)
     }
+}
+
+/// A bit for each of some patterns, by its place in the list; of one that is not listed, all.
+pub(super) fn bits(of: &[&Pattern]) -> u128 {
+    of.iter().fold(0, |bits, pattern| {
+        let place = patterns().take(128).position(|known| std::ptr::eq(known, *pattern));
+        bits | place.map_or(u128::MAX, |place| 1 << place)
+    })
 }
 
 /// A bit for each of some hints. Where one is not listed, all of them: then the pattern is looked for

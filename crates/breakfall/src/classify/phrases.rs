@@ -6,12 +6,16 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::beginnings::{Beginnings, is_wordy};
+use super::beginnings::Beginnings;
 use super::quotes::Quotes;
-use crate::{Error, FailureKind, stretch};
+use super::runs::{Runs, is_wordy};
+use crate::{Error, FailureKind};
 
 /// How far behind the beginning of a phrase its end may stand.
 const GAP: usize = 120;
+
+/// How far a clause is looked through at a time.
+const AHEAD: usize = 4 * GAP;
 
 /// How many places of a text are looked at for its resource.
 const PLACES: usize = 12;
@@ -43,7 +47,26 @@ pub(super) struct Phrases {
 struct Phrase {
     rule: usize,
     /// What must follow on the same line, in lower case.
-    then: Option<Box<str>>,
+    then: Option<Then>,
+}
+
+/// How a phrase ends, in lower case.
+struct Then {
+    text: Box<str>,
+    /// Which of its letters is the rarest: there is least to compare where that stands.
+    rarest: usize,
+}
+
+/// Letters from those that stand in most texts to those that stand in few.
+const COMMON: &[u8] = b" etaoinsrhldcumfpgwybvk";
+
+impl Then {
+    fn new(text: String) -> Self {
+        let common = |letter: u8| COMMON.iter().rev().position(|known| *known == letter);
+        let rarest =
+            (0..text.len()).min_by_key(|at| common(text.as_bytes()[*at]).map(|nth| nth + 1));
+        Self { text: text.into_boxed_str(), rarest: rarest.unwrap_or(0) }
+    }
 }
 
 /// Phrases that stand in a text: the rule of each, and where.
@@ -66,7 +89,7 @@ pub(super) static BUILT_IN: LazyLock<Phrases> = LazyLock::new(|| {
         let (kind, rule, phrases) = (fields.next()?, fields.next()?, fields.next()?);
         Some((
             kind.parse().ok()?,
-            rule.to_owned(),
+            format!("text.{rule}"),
             phrases.split('|').map(ToOwned::to_owned).collect(),
         ))
     });
@@ -80,7 +103,7 @@ impl Phrases {
             for phrase in phrases {
                 let (begin, then) = match phrase.split_once('…') {
                     Some((begin, then)) => {
-                        (begin.to_owned(), Some(then.to_ascii_lowercase().into_boxed_str()))
+                        (begin.to_owned(), Some(Then::new(then.to_ascii_lowercase())))
                     }
                     None => (phrase, None),
                 };
@@ -139,20 +162,23 @@ impl Phrases {
     /// Every phrase that stands in a text, in the order in which their beginnings end; of those
     /// that end in the same place, the longest first.
     pub(super) fn spoken(&self, text: &str) -> Spoken {
+        self.spoken_in(&Runs::of(text))
+    }
+
+    /// The same of a text of which the words are known.
+    pub(super) fn spoken_in(&self, runs: &Runs) -> Spoken {
+        let text = runs.text;
         let mut spoken: Vec<(usize, usize, usize, Range<usize>)> = Vec::with_capacity(16);
-        self.beginnings.each(text, |all, at| {
+        let mut clause = Clause::new(text, self.one_clause);
+        self.beginnings.each_in(runs, |all, at| {
             if !stands_alone(text, at.start, at.end) || is_condition(text, at.end) {
                 return;
             }
-            let mut clause = None;
             for &nth in all {
                 let phrase = &self.all[nth];
                 let end = match &phrase.then {
                     None => Some(at.end),
-                    Some(then) => {
-                        let clause = clause.get_or_insert_with(|| self.clause(text, at.end));
-                        follows(clause, then).map(|end| at.end + end)
-                    }
+                    Some(then) => follows(&clause.behind(at.end), then).map(|end| at.end + end),
                 };
                 if let Some(end) = end.filter(|end| !is_ordinal(text, *end)) {
                     spoken.push((at.end, nth, phrase.rule, at.start..end));
@@ -162,26 +188,60 @@ impl Phrases {
         spoken.sort_unstable_by_key(|(begun, nth, _, words)| (*begun, words.start, *nth));
         Spoken(spoken.into_iter().take(SPOKEN).map(|(_, _, rule, words)| (rule, words)).collect())
     }
+}
+
+/// Where clauses end in a text: looked for once for all phrases that begin before.
+struct Clause<'t> {
+    bytes: &'t [u8],
+    /// Whether a clause ends with a colon, too.
+    with_colons: bool,
+    /// From where on it was looked for an end, and as far as none stands.
+    from: usize,
+    until: usize,
+    /// Whether an end stands there: behind the first letter of it where that is a colon.
+    end: Option<usize>,
+}
+
+impl<'t> Clause<'t> {
+    fn new(text: &'t str, with_colons: bool) -> Self {
+        Self { bytes: text.as_bytes(), with_colons, from: 1, until: 0, end: None }
+    }
 
     /// What stands behind the beginning of a phrase: as far as its end may stand and begin.
-    fn clause<'t>(&self, text: &'t str, from: usize) -> (&'t [u8], usize) {
-        let near = &text.as_bytes()[from..text.len().min(from + GAP)];
-        let line = memchr::memchr(b'\n', near).unwrap_or(near.len());
-        let colon = if self.one_clause { stretch::first_pair(&near[..line], *b": ") } else { None };
-        (near, colon.map_or(line, |at| at + 1))
+    fn behind(&mut self, from: usize) -> (&'t [u8], usize) {
+        let near = &self.bytes[from..self.bytes.len().min(from + GAP)];
+        let is_known = self.from <= from
+            && (from + near.len() <= self.until || self.end.is_some() && from <= self.until);
+        if !is_known {
+            self.look(from);
+        }
+        let until = self.end.map_or(near.len(), |end| (end - from).min(near.len()));
+        (near, until)
+    }
+
+    fn look(&mut self, from: usize) {
+        let ahead = &self.bytes[from..self.bytes.len().min(from + AHEAD)];
+        let mut marks = memchr::memchr2_iter(b'\n', b':', ahead);
+        let end = marks
+            .find(|at| ahead[*at] == b'\n' || self.with_colons && ahead.get(at + 1) == Some(&b' '));
+        self.from = from;
+        self.until = from + end.unwrap_or(ahead.len());
+        self.end = end.map(|at| from + at + usize::from(ahead[at] == b':'));
     }
 }
 
 /// Where an ending ends, when it begins in a clause.
-fn follows((near, until): &(&[u8], usize), then: &str) -> Option<usize> {
-    let Some((first, rest)) = then.as_bytes().split_first() else { return Some(0) };
-    let last = near.len().checked_sub(then.len())?.min(*until);
-    let (lower, upper) = (*first, first.to_ascii_uppercase());
+fn follows((near, until): &(&[u8], usize), then: &Then) -> Option<usize> {
+    let text = then.text.as_bytes();
+    let Some(rarest) = text.get(then.rarest) else { return Some(0) };
+    let last = near.len().checked_sub(text.len())?.min(*until);
+    let (lower, upper) = (*rarest, rarest.to_ascii_uppercase());
     let mut start = 0;
     loop {
-        start += memchr::memchr2(lower, upper, near.get(start..=last)?)?;
-        if near[start + 1..start + then.len()].eq_ignore_ascii_case(rest) {
-            return Some(start + then.len());
+        let from = near.get(start + then.rarest..=last + then.rarest)?;
+        start += memchr::memchr2(lower, upper, from)?;
+        if near[start..start + text.len()].eq_ignore_ascii_case(text) {
+            return Some(start + text.len());
         }
         start += 1;
     }
@@ -298,9 +358,9 @@ mod tests {
                 None => hit.end(),
                 Some(then) => {
                     let near = &text[hit.end()..text.floor_char_boundary(hit.end() + GAP)];
-                    let at = near.to_ascii_lowercase().find(&**then)?;
+                    let at = near.to_ascii_lowercase().find(&*then.text)?;
                     let crosses = near[..at].contains('\n') || near[..at].contains(": ");
-                    (!crosses).then_some(hit.end() + at + then.len())?
+                    (!crosses).then_some(hit.end() + at + then.text.len())?
                 }
             };
             if is_ordinal(text, end) {

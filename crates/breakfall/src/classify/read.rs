@@ -10,6 +10,7 @@ use super::passing::may_pass;
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
 use super::quotes::Quotes;
+use super::runs::Runs;
 use super::segment::{Segment, both_ends, bounded};
 use super::signals::status_in;
 use super::spelling::Words;
@@ -101,7 +102,7 @@ impl Reader {
     #[doc(hidden)]
     pub fn words(evidence: &Evidence) -> Vec<String> {
         Self::taken_apart(evidence, |material, _| {
-            Words::of(material.said, material.quotes, evidence.type_name).spelled()
+            Words::of(material.runs, material.quotes, evidence.type_name).spelled()
         })
     }
 
@@ -127,7 +128,8 @@ impl Reader {
             body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
         let said = said.as_deref().unwrap_or(&decisive);
         let quotes = Quotes::of(said);
-        let spoken = BUILT_IN.spoken(said);
+        let runs = Runs::of(said);
+        let spoken = BUILT_IN.spoken_in(&runs);
         let status = evidence
             .http_status
             .filter(|status| *status >= 100)
@@ -139,6 +141,7 @@ impl Reader {
             marked,
             body: body.as_ref(),
             said,
+            runs: &runs,
             quotes: &quotes,
             spoken: &spoken,
             status,
@@ -180,6 +183,7 @@ impl<'a> Material<'a> {
         let mut about = resource::About::new(verdict.kind, self.said, self.quotes, self.spoken)?;
         about.decided_by(verdict.place.clone());
         about.body = self.body;
+        about.runs = Some(self.runs);
         about.marked = (self.said.len() == self.marked.text.len()).then_some(self.marked);
         about.status = self.status;
         about.code = self.code(verdict);

@@ -1,7 +1,9 @@
 //! Reports of tests and compilers: they quote every kind of error and are none of them.
 
+use std::sync::LazyLock;
+
 use super::decide::Verdict;
-use super::pattern::{Marked, Pattern};
+use super::pattern::{Marked, Pattern, bits};
 use crate::FailureKind;
 
 static TEST_REPORTS: Pattern = Pattern::new(
@@ -107,6 +109,9 @@ static BEYOND: Pattern = Pattern::new(
 pub(super) static PATTERNS: &[&Pattern] =
     &[&TEST_REPORTS, &COMPILER, &DIAGNOSTIC, &LINKER, &BEYOND];
 
+/// The same, a bit each: most texts are no reports.
+static REPORTS: LazyLock<u128> = LazyLock::new(|| bits(PATTERNS));
+
 /// Endings of files that are given to a program as data or as its configuration.
 const DATA: &[&str] = &[
     "conf",
@@ -173,6 +178,9 @@ fn diagnostic<'t>(marked: &Marked<'t>) -> Option<&'t str> {
 /// What such a report says, unless it is that a file is missing.
 pub(super) fn report(marked: &Marked) -> Option<Verdict> {
     let text = marked.text;
+    if !marked.announces_any(*REPORTS) {
+        return None;
+    }
     if text.contains("No such file or directory") && !text.contains("FAILED") {
         return None;
     }

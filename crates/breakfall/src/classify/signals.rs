@@ -1,9 +1,11 @@
 //! Codes within a text: errno, SQLSTATE, gRPC, exit codes, HTTP status. Never a bare number.
 
+use std::sync::LazyLock;
+
 use super::codes;
 use super::decide::Verdict;
 use super::names::{self, Told};
-use super::pattern::{Marked, Pattern};
+use super::pattern::{Marked, Pattern, bits};
 use crate::FailureKind;
 
 static AWS: Pattern =
@@ -113,8 +115,15 @@ pub(super) static PATTERNS: &[&Pattern] = &[
     &STATUS,
 ];
 
+/// The patterns of codes, a bit each: most texts have none.
+static CODES: LazyLock<u128> =
+    LazyLock::new(|| bits(PATTERNS) & !bits(&[&JSON_RPC]) & !bits(&[&STATUS]));
+
 /// Codes within a text.
 pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
+    if !marked.announces_any(*CODES) {
+        return None;
+    }
     let text = marked.text;
     let told = |name: &str| match names::tell(name) {
         Some(Told::Surely(kind)) => Some(kind),

@@ -1,9 +1,11 @@
 //! The words of an error in lower case, without quotations, paths and numbers, each with its key.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::keys::{PRIME, key, pair};
+use super::keys::{key, pair};
 use super::quotes::Quotes;
+use super::runs::{Runs, key_of};
 
 /// How much of a text is read at each end.
 const READ: usize = 800;
@@ -21,72 +23,103 @@ pub(super) struct Words<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     key: u64,
-    part: u32,
     start: u32,
-    end: u32,
+    length: u16,
+    part: u16,
 }
 
-/// A word, or two that follow each other.
+impl Word {
+    fn new(key: u64, start: usize, end: usize, part: u16) -> Self {
+        // Only the name of a type may be longer, and then it is no word of the table.
+        let length = u16::try_from(end - start).unwrap_or(u16::MAX);
+        Self { key, start: u32::try_from(start).unwrap_or(u32::MAX), length, part }
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.start as usize + usize::from(self.length)
+    }
+}
+
+/// A word of a text by its number, or two that follow each other by that of the second; or a word
+/// of the type's name.
 #[derive(Clone, Copy)]
-pub(super) struct Feature {
-    first: Option<Word>,
-    word: Word,
+pub(super) enum Feature {
+    Word(u32),
+    Pair(u32),
+    Named(u32),
 }
 
 /// Which part is the name of the type.
-const NAME: u32 = 2;
+const NAME: u16 = 2;
 
 impl<'t> Words<'t> {
     /// The words of a text with its quotations, and of the name of a type.
-    pub(super) fn of(text: &'t str, quotes: &Quotes, type_name: Option<&'t str>) -> Self {
-        let (head, tail) = if text.len() > 2 * READ {
-            let (head, tail) =
-                (text.floor_char_boundary(READ), text.ceil_char_boundary(text.len() - READ));
-            (&text[..head], &text[tail..])
-        } else {
-            (text, "")
-        };
+    pub(super) fn of(runs: &Runs<'t>, quotes: &Quotes, type_name: Option<&'t str>) -> Self {
+        let text = runs.text;
         let name = Cow::Borrowed(type_name.unwrap_or_default());
-        let parts = if tail.is_empty() {
-            [unquoted(head, quotes), Cow::Borrowed(tail), name]
-        } else {
-            [unquoted(head, &Quotes::of(head)), unquoted(tail, &Quotes::of(tail)), name]
+        let mut words = Self {
+            parts: ["".into(), "".into(), name],
+            said: Vec::with_capacity(64),
+            named: vec![],
         };
-        let mut said = Vec::with_capacity(64);
-        for (part, text) in (0..NAME).zip(&parts) {
-            each_word(text, part, &mut said);
+        if text.len() > 2 * READ {
+            let head = text.floor_char_boundary(READ);
+            let tail = text.ceil_char_boundary(text.len() - READ);
+            words.read(0, runs, 0..head, &Quotes::of(&text[..head]));
+            words.read(1, runs, tail..text.len(), &Quotes::of(&text[tail..]));
+        } else {
+            words.read(0, runs, 0..text.len(), quotes);
         }
-        let mut named = Vec::new();
-        split(&parts[2], 0, NAME, &mut named);
-        Self { parts, said, named }
+        split(&words.parts[2], 0, NAME, &mut words.named);
+        words
+    }
+
+    /// Adds the words of a part of a text with its quotations.
+    fn read(&mut self, part: u16, runs: &Runs<'t>, range: Range<usize>, quotes: &Quotes) {
+        let text = &runs.text[range.clone()];
+        let quotes = said_quotes(text, quotes);
+        let is_plain = text.is_ascii()
+            && (quotes.is_empty() || memchr::memchr2(b'/', b'\\', text.as_bytes()).is_none());
+        self.parts[usize::from(part)] = if is_plain {
+            plain_words(runs, range, quotes, part, &mut self.said);
+            Cow::Borrowed(text)
+        } else {
+            let text = without(text, quotes);
+            each_word(&text, part, &mut self.said);
+            text
+        };
     }
 
     /// Every word and every pair of neighbours; the words of the type's name also as such. With
     /// whether it is of the type's name.
     pub(super) fn features(&self, mut then: impl FnMut(u64, Feature, bool)) {
-        let mut last: Option<Word> = None;
-        for &word in &self.said {
-            then(word.key, Feature { first: None, word }, false);
+        let mut last: Option<u64> = None;
+        for (nth, word) in (0..).zip(&self.said) {
+            then(word.key, Feature::Word(nth), false);
             if let Some(first) = last {
-                then(pair(first.key, word.key), Feature { first: Some(first), word }, false);
+                then(pair(first, word.key), Feature::Pair(nth), false);
             }
-            last = Some(word);
+            last = Some(word.key);
         }
-        for &word in &self.named {
-            then(word.key, Feature { first: None, word }, true);
-            then(pair(key("", "type"), word.key), Feature { first: None, word }, true);
+        for (nth, word) in (0..).zip(&self.named) {
+            then(word.key, Feature::Named(nth), true);
+            then(pair(key("type"), word.key), Feature::Named(nth), true);
         }
     }
 
     fn text(&self, word: Word) -> &str {
-        &self.parts[word.part as usize][word.start as usize..word.end as usize]
+        self.parts[usize::from(word.part)].get(word.range()).unwrap_or_default()
     }
 
     /// A feature as the table has it.
-    pub(super) fn spell(&self, Feature { first, word }: Feature) -> String {
-        let mut spelled = match first {
-            Some(first) => format!("{} {}", self.text(first), self.text(word)),
-            None => self.text(word).to_owned(),
+    pub(super) fn spell(&self, feature: Feature) -> String {
+        let said = |nth: u32| self.said.get(nth as usize).map_or("", |word| self.text(*word));
+        let mut spelled = match feature {
+            Feature::Word(nth) => said(nth).to_owned(),
+            Feature::Pair(nth) => format!("{} {}", said(nth.wrapping_sub(1)), said(nth)),
+            Feature::Named(nth) => {
+                self.named.get(nth as usize).map_or("", |word| self.text(*word)).to_owned()
+            }
         };
         spelled.make_ascii_lowercase();
         spelled
@@ -104,25 +137,33 @@ impl<'t> Words<'t> {
     }
 }
 
-/// Without what stands in quotes, unless little else is said.
-fn unquoted<'t>(part: &'t str, quotes: &Quotes) -> Cow<'t, str> {
-    if quotes.0.is_empty() {
-        return Cow::Borrowed(part);
+/// The quotations without which a text says enough.
+fn said_quotes<'q>(text: &str, quotes: &'q Quotes) -> &'q [Range<usize>] {
+    let length: usize = quotes.0.iter().map(ExactSizeIterator::len).sum();
+    // Quotes stand around each of them, so that no space at an end is quoted.
+    let is_said = length > 0 && text.trim().len().saturating_sub(length) > 20;
+    if is_said { &quotes.0 } else { &[] }
+}
+
+/// Without what stands in quotes.
+fn without<'t>(text: &'t str, quotes: &[Range<usize>]) -> Cow<'t, str> {
+    if quotes.is_empty() {
+        return Cow::Borrowed(text);
     }
-    let mut plain = String::with_capacity(part.len());
+    let mut plain = String::with_capacity(text.len());
     let mut at = 0;
-    for quote in &quotes.0 {
-        plain.push_str(&part[at..quote.start]);
+    for quote in quotes {
+        plain.push_str(&text[at..quote.start]);
         at = quote.end;
     }
-    plain.push_str(&part[at..]);
-    if plain.trim().len() > 20 { Cow::Owned(plain) } else { Cow::Borrowed(part) }
+    plain.push_str(&text[at..]);
+    Cow::Owned(plain)
 }
 
 /// The words of a text; what holds a slash is a path and has none.
-fn each_word(text: &str, part: u32, words: &mut Vec<Word>) {
+fn each_word(text: &str, part: u16, words: &mut Vec<Word>) {
     if text.is_ascii() {
-        plain_words(text.as_bytes(), part, words);
+        plain_words(&Runs::of(text), 0..text.len(), &[], part, words);
         return;
     }
     let mut at = 0;
@@ -135,81 +176,90 @@ fn each_word(text: &str, part: u32, words: &mut Vec<Word>) {
     }
 }
 
-/// What an ASCII character means within a token.
-const LOWER: u8 = 1;
-const UPPER: u8 = 1 << 1;
-const APOSTROPHE: u8 = 1 << 2;
-const SLASH: u8 = 1 << 3;
-const SPACE: u8 = 1 << 4;
-const OTHER: u8 = 1 << 5;
-
-static CLASSES: [u8; 256] = {
-    let mut classes = [OTHER; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        classes[byte as usize] = match byte {
-            b'a'..=b'z' => LOWER,
-            b'A'..=b'Z' => UPPER,
-            b'\'' => APOSTROPHE,
-            b'/' | b'\\' => SLASH,
-            b'\t'..=b'\r' | b' ' => SPACE,
-            _ => OTHER,
-        };
-        byte += 1;
+/// The words of a part of a text in ASCII, in one pass: as [`split`] has them. It has no path, or
+/// no quotations.
+fn plain_words(
+    runs: &Runs,
+    range: Range<usize>,
+    quotes: &[Range<usize>],
+    part: u16,
+    words: &mut Vec<Word>,
+) {
+    let mut add = |key: u64, at: Range<usize>| {
+        words.push(Word::new(key, at.start - range.start, at.end - range.start, part));
+    };
+    let mut at = range.start;
+    for quote in quotes {
+        stretch(runs, at..range.start + quote.start, &mut add);
+        at = range.start + quote.end;
     }
-    classes
-};
+    while let Some(path) = path(&runs.text.as_bytes()[..range.end], at) {
+        stretch(runs, at..path.start, &mut add);
+        at = path.end;
+    }
+    stretch(runs, at..range.end, &mut add);
+}
 
-/// FNV-1a of nothing, as of `key`.
-const EMPTY: u64 = 0xcbf2_9ce4_8422_2325_u64.wrapping_mul(PRIME);
-
-/// The words of a text in ASCII, in one pass: as [`split`] has them.
-fn plain_words(bytes: &[u8], part: u32, words: &mut Vec<Word>) {
-    let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    // How many words there were before this token, and whether it is a path.
-    let (mut before, mut path) = (words.len(), false);
-    let mut start = 0;
-    while let Some(byte) = bytes.get(start) {
-        match CLASSES[usize::from(*byte)] {
-            LOWER | UPPER => {
-                let (mut key, mut end, mut last) = (EMPTY, start, OTHER);
-                // In lower case; an apostrophe stays what it is.
-                let with = |key: u64, byte: u8| (key ^ u64::from(byte | 0x20)).wrapping_mul(PRIME);
-                loop {
-                    let run = end;
-                    while let Some(byte @ b'a'..=b'z') = bytes.get(end) {
-                        (key, end) = (with(key, *byte), end + 1);
-                    }
-                    if end > run {
-                        last = LOWER;
-                    }
-                    let Some(byte) = bytes.get(end) else { break };
-                    let class = CLASSES[usize::from(*byte)];
-                    let goes_on = class == UPPER && last != LOWER
-                        || class == APOSTROPHE && last != APOSTROPHE;
-                    if !goes_on {
-                        break;
-                    }
-                    (key, end, last) = (with(key, *byte), end + 1, class);
-                }
-                words.push(Word { key, part, start: position(start), end: position(end) });
-                start = end;
-                continue;
-            }
-            SPACE => {
-                if path {
-                    words.truncate(before);
-                }
-                (before, path) = (words.len(), false);
-            }
-            SLASH => path = true,
-            _ => {}
+/// The words of a part of a text without quotations and paths.
+fn stretch(runs: &Runs, part: Range<usize>, add: &mut impl FnMut(u64, Range<usize>)) {
+    let bytes = &runs.text.as_bytes()[..part.end];
+    let mut all = runs.within(&part).iter();
+    while let Some(run) = all.next() {
+        let (start, mut end) = (run.start().max(part.start), run.end().min(part.end));
+        // Most words are few letters, and no apostrophe stands behind them.
+        let is_cut = end - start < run.end() - run.start();
+        if run.key != 0 && !is_cut && bytes.get(end) != Some(&b'\'') {
+            add(run.key, start..end);
+            continue;
         }
-        start += 1;
+        while bytes.get(end) == Some(&b'\'') {
+            end += 1;
+            let Some(next) = all.as_slice().first().filter(|next| next.start() == end) else {
+                break;
+            };
+            end = next.end().min(part.end);
+            all.next();
+        }
+        words_in(bytes, start..end, add);
     }
-    if path {
-        words.truncate(before);
+}
+
+/// The words in letters, digits, underscores and apostrophes.
+fn words_in(bytes: &[u8], range: Range<usize>, add: &mut impl FnMut(u64, Range<usize>)) {
+    let bytes = &bytes[..range.end];
+    let mut start = range.start;
+    while let Some(byte) = bytes.get(start) {
+        if !byte.is_ascii_alphabetic() {
+            start += 1;
+            continue;
+        }
+        let mut end = start + 1;
+        while let Some(byte) = bytes.get(end) {
+            let last = bytes[end - 1];
+            let goes_on = match byte {
+                b'a'..=b'z' => true,
+                b'A'..=b'Z' => !last.is_ascii_lowercase(),
+                b'\'' => last != b'\'',
+                _ => false,
+            };
+            if !goes_on {
+                break;
+            }
+            end += 1;
+        }
+        add(key_of(bytes, start, end), start..end);
+        start = end;
     }
+}
+
+/// The next path of a text behind a space or its beginning: what holds a slash between two spaces.
+fn path(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
+    let slash = from + memchr::memchr2(b'/', b'\\', &bytes[from..])?;
+    let before = bytes[from..slash].iter().rposition(is_space);
+    let behind = bytes[slash..].iter().position(is_space);
+    let start = before.map_or(from, |space| from + space + 1);
+    Some(start..behind.map_or(bytes.len(), |space| slash + space))
 }
 
 /// From here on, a sign is a word or a syllable.
@@ -229,13 +279,13 @@ fn is_fragment(token: &str, from: usize, end: usize) -> bool {
 }
 
 /// `connectTimeoutMS` as `connect`, `timeout`, `ms`.
-fn split(token: &str, start: usize, part: u32, words: &mut Vec<Word>) {
-    let mut open: Option<(usize, u64)> = None;
+fn split(token: &str, start: usize, part: u16, words: &mut Vec<Word>) {
+    let mut open: Option<usize> = None;
     let mut before = ' ';
-    let mut close = |open: &mut Option<(usize, u64)>, end: usize| {
-        if let Some((from, key)) = open.take().filter(|(from, _)| !is_fragment(token, *from, end)) {
-            let at = |at: usize| u32::try_from(start + at).unwrap_or(u32::MAX);
-            words.push(Word { key, part, start: at(from), end: at(end) });
+    let mut close = |open: &mut Option<usize>, end: usize| {
+        if let Some(from) = open.take().filter(|from| !is_fragment(token, *from, end)) {
+            let key = key_of(token.as_bytes(), from, end);
+            words.push(Word::new(key, start + from, start + end, part));
         }
     };
     for (at, c) in token.char_indices() {
@@ -249,12 +299,7 @@ fn split(token: &str, start: usize, part: u32, words: &mut Vec<Word>) {
             close(&mut open, at);
         }
         if letter {
-            let (from, mut hash) = open.unwrap_or((at, EMPTY));
-            let mut bytes = [0; 4];
-            for byte in c.to_ascii_lowercase().encode_utf8(&mut bytes).bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
-            }
-            open = Some((from, hash));
+            open = open.or(Some(at));
         }
         before = c;
     }
@@ -270,7 +315,7 @@ mod tests {
     #[test]
     fn words_are_taken_without_names_and_numbers() {
         let text = "Can't open 'secret name' in /a/b.c at connectTimeoutMS=30: 错误";
-        let found = Words::of(text, &Quotes::of(text), Some("FooError")).spelled();
+        let found = Words::of(&Runs::of(text), &Quotes::of(text), Some("FooError")).spelled();
         for word in
             ["can't", "open", "connect", "timeout", "ms", "错误", "type foo", "open in", "error"]
         {
@@ -283,7 +328,7 @@ mod tests {
         #[test]
         fn plain_words_are_those_of_every_token(text in "[aB7'/. \\n_]{0,60}") {
             let (mut quick, mut slow) = (Vec::new(), Vec::new());
-            plain_words(text.as_bytes(), 0, &mut quick);
+            plain_words(&Runs::of(&text), 0..text.len(), &[], 0, &mut quick);
             let mut at = 0;
             for token in text.split(char::is_whitespace) {
                 if !token.contains('/') {
@@ -295,14 +340,33 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn words_beside_quotations_are_those_of_the_text_without(
+            text in "([aB7_ b'\"]|it's |b'x' |\"c d\" |'e'f |don't){0,40}",
+            cut in 0..4_usize,
+        ) {
+            let range = cut.min(text.len())..text.len();
+            let quotes = Quotes::of(&text[range.clone()]).0;
+            let plain = without(&text[range.clone()], &quotes);
+            let (mut quick, mut slow) = (Vec::new(), Vec::new());
+            plain_words(&Runs::of(&text), range.clone(), &quotes, 0, &mut quick);
+            plain_words(&Runs::of(&plain), 0..plain.len(), &[], 0, &mut slow);
+            let spelled = |word: &Word, text: &str| text[word.range()].to_owned();
+            let quick: Vec<_> = quick.iter().map(|word| (word.key, spelled(word, &text[range.clone()]))).collect();
+            let slow: Vec<_> = slow.iter().map(|word| (word.key, spelled(word, &plain))).collect();
+            prop_assert_eq!(quick, slow);
+        }
+    }
+
     #[test]
     fn every_word_has_the_key_of_its_spelling() {
         let text = "Can't connectTimeoutMS=30 e.g. HTTPError it's'x' \u{b}y naïve 错误ab";
         for text in [text, &text.replace(|c: char| !c.is_ascii(), "")] {
-            let words = Words::of(text, &Quotes::of(text), Some("FooBar_baz"));
+            let words = Words::of(&Runs::of(text), &Quotes::of(text), Some("FooBar_baz"));
             assert!(words.said.len() > 9 && words.named.len() == 3);
             for word in words.said.iter().chain(&words.named) {
-                assert_eq!(word.key, key("", words.text(*word)), "{}", words.text(*word));
+                assert_eq!(word.key, key(words.text(*word)), "{}", words.text(*word));
             }
         }
     }

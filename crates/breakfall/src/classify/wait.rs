@@ -1,8 +1,9 @@
 //! How long a text asks to wait.
 
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use super::pattern::{Marked, Pattern};
+use super::pattern::{Marked, Pattern, bits};
 use crate::stretch;
 
 /// Longer waits are taken for a mistake.
@@ -24,6 +25,9 @@ static PROSE: Pattern = Pattern::new(
 
 /// Every pattern of this file.
 pub(super) static PATTERNS: &[&Pattern] = &[&HEADER, &MILLISECONDS, &PROSE];
+
+/// The same, a bit each.
+static WAITS: LazyLock<u128> = LazyLock::new(|| bits(PATTERNS));
 
 /// The wait that HTTP's header `Retry-After` asks for: so many seconds, or until a date.
 ///
@@ -50,6 +54,9 @@ pub fn retry_after(value: &str) -> Option<Duration> {
 
 /// The wait a text asks for.
 pub(super) fn wait(text: &Marked) -> Option<Duration> {
+    if !text.announces_any(*WAITS) {
+        return None;
+    }
     if let Some(number) = MILLISECONDS.text(text) {
         return sensible(number.parse::<f64>().ok()? / 1000.0);
     }

@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::keys::{key, pair};
+use super::keys::{key, pair, rank};
 use super::quotes::Quotes;
+use super::runs::Runs;
 use super::spelling::{Feature, Words};
 use crate::{Disposition, FailureKind};
 
@@ -35,8 +36,10 @@ const WORDS: usize = 1 << 14;
 const PLACES: usize = 2 * WORDS;
 
 struct Table {
-    /// Every word and pair of words, with where its weights stand.
+    /// Every word and pair of words by its rank, with where its weights stand.
     words: Vec<(u64, Range<usize>)>,
+    /// Their keys.
+    keys: Vec<u64>,
     /// One behind their number, by the hash of their key.
     places: Vec<u32>,
     weights: Vec<(usize, f32)>,
@@ -45,8 +48,13 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let (words, weights) = (Vec::new(), Vec::new());
-    let mut table = Table { words, places: vec![0; PLACES], weights, before: [0.0; KINDS] };
+    let mut table = Table {
+        words: Vec::new(),
+        keys: Vec::new(),
+        places: vec![0; PLACES],
+        weights: Vec::new(),
+        before: [0.0; KINDS],
+    };
     let lines = include_str!("words.tsv").lines().filter(|line| !line.starts_with('#'));
     for line in lines {
         let Some((word, weights)) = line.split_once('\t') else { continue };
@@ -60,11 +68,11 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             table.weights.drain(start..).for_each(|(kind, weight)| table.before[kind] = weight);
             continue;
         }
-        let key = match word.split_once(' ') {
-            Some((one, other)) => pair(key("", one), key("", other)),
-            None => key("", word),
+        let of = |key: fn(&str) -> u64| match word.split_once(' ') {
+            Some((one, other)) => pair(key(one), key(other)),
+            None => key(word),
         };
-        table.insert(key, start..table.weights.len());
+        table.insert(of(key), of(rank), start..table.weights.len());
     }
     table
 });
@@ -76,7 +84,7 @@ impl Table {
         usize::try_from(place).unwrap_or_default()
     }
 
-    fn insert(&mut self, key: u64, weights: Range<usize>) {
+    fn insert(&mut self, key: u64, rank: u64, weights: Range<usize>) {
         if let Some(known) = self.find(key) {
             self.words[known].1 = weights;
             return;
@@ -85,7 +93,8 @@ impl Table {
         while self.places[place] != 0 {
             place = (place + 1) % PLACES;
         }
-        self.words.push((key, weights));
+        self.words.push((rank, weights));
+        self.keys.push(key);
         self.places[place] = u32::try_from(self.words.len()).unwrap_or(0);
     }
 
@@ -94,7 +103,7 @@ impl Table {
         let mut place = Self::place(key);
         loop {
             let nth = (*self.places.get(place)?).checked_sub(1)? as usize;
-            if self.words.get(nth)?.0 == key {
+            if *self.keys.get(nth)? == key {
                 return Some(nth);
             }
             place = (place + 1) % PLACES;
@@ -150,14 +159,14 @@ struct Known {
 
 /// The kind that the words of an error speak for, if they speak for any.
 pub(super) fn guess<'t>(
-    text: &'t str,
+    runs: &Runs<'t>,
     quotes: &Quotes,
     type_name: Option<&'t str>,
 ) -> Option<Guess<'t>> {
     let table = &*TABLE;
-    let words = Words::of(text, quotes, type_name);
+    let words = Words::of(runs, quotes, type_name);
     let mut seen = [0_u64; WORDS / 64];
-    let mut known: Vec<Known> = Vec::with_capacity(2 * words.said.len());
+    let mut known: Vec<Known> = Vec::with_capacity(64);
     let mut told = 0;
     words.features(|key, feature, of_type| {
         let Some(nth) = table.find(key) else { return };
@@ -195,16 +204,21 @@ impl Guess<'_> {
             let mut weights = table.weights(nth).iter();
             weights.find(|(of, _)| *of == self.best).map_or(0.0, |(_, weight)| *weight)
         };
-        self.known.sort_unstable_by(|one, other| {
-            let louder = speaks(other.nth).total_cmp(&speaks(one.nth));
-            louder.then_with(|| table.words[one.nth].0.cmp(&table.words[other.nth].0))
-        });
+        let mut loud: Vec<(f32, u64, Feature)> = self
+            .known
+            .drain(..)
+            .map(|Known { nth, feature }| (speaks(nth), table.words[nth].0, feature))
+            .collect();
         let mut loudest: Vec<String> = Vec::with_capacity(3);
-        for known in &self.known {
-            if loudest.len() == 3 {
-                break;
-            }
-            let word = self.words.spell(known.feature);
+        // Few are asked for: the next one is looked for among all.
+        while loudest.len() < 3 {
+            let places = 0..loud.len();
+            let next = places.min_by(|one, other| {
+                let ((one, rank, _), (other, of_other, _)) = (&loud[*one], &loud[*other]);
+                other.total_cmp(one).then_with(|| rank.cmp(of_other))
+            });
+            let Some(next) = next else { break };
+            let word = self.words.spell(loud.swap_remove(next).2);
             if !loudest.contains(&word) {
                 loudest.push(word);
             }
@@ -233,7 +247,7 @@ mod tests {
             type_name in prop::option::of(select(vec!["KeyError", "TimeoutError", "Foo"])),
         ) {
             let text = words.join(" ");
-            let words = Words::of(&text, &Quotes::of(&text), type_name);
+            let words = Words::of(&Runs::of(&text), &Quotes::of(&text), type_name);
             let mut known = Vec::new();
             words.features(|key, feature, _| {
                 known.extend(TABLE.find(key).map(|nth| Known { nth, feature }));

@@ -4,22 +4,28 @@
 use std::ops::Range;
 
 use super::letters::{
-    BEYOND, DIGIT, DOT, LETTERS, LOWER, MARK_OR_EQUALS, SLASH, UNDERSCORE, UPPER, sorts,
+    BEYOND, COLON, DIGIT, DOT, LETTERS, LOWER, MARK_OR_EQUALS, ODD, SLASH, UNDERSCORE, UPPER, sorts,
 };
-use super::nameless::{is_nameless, is_nameless_field, tells_of_the_request};
+use super::nameless::{is_nameless_field, is_nameless_of, tells_of_the_request};
 use super::names::{Shape, tidy, tidy_of};
 use super::parts::each_part;
-use super::scene::{Scene, Spot};
+use super::scene::{Scene, Spot, Word};
 use super::signs::{REACH, Sign, Signs, on_line, relate, shape};
-use super::vocabulary::{is_plain_word, known};
+use super::vocabulary::{Known, is_plain_word, known, known_by};
 use super::{About, forms, speaks};
 use crate::classify::names::{self, Told};
 use crate::classify::pattern::Marked;
 use crate::classify::phrases::BUILT_IN;
 use crate::classify::quotes::Quotes;
+use crate::classify::runs::Runs;
 
 /// How many candidates are weighed.
 const MOST: usize = 96;
+
+/// The sorts of small letters with a mark behind them.
+const SMALL_COLON: u16 = LOWER | COLON;
+const SMALL_DOT: u16 = LOWER | DOT;
+const SMALL_ODD: u16 = LOWER | ODD;
 
 /// How near to the decisive words a plain word must stand.
 const NEAR: usize = 16;
@@ -70,8 +76,16 @@ pub(super) fn candidates<'t>(
     about: &'t About<'t>,
     enough: impl Fn(&[Candidate<'t>], Stage) -> bool,
 ) -> Vec<Candidate<'t>> {
-    let mut found = Vec::with_capacity(16);
-    let scene = Scene::of(about, about.said, &about.places, false);
+    let mut found = Vec::with_capacity(8);
+    let own;
+    let runs = match about.runs {
+        Some(runs) => runs,
+        None => {
+            own = Runs::of(about.said);
+            &own
+        }
+    };
+    let scene = Scene::of(about, runs, &about.places, false);
     let marked = about.marked.unwrap_or_else(|| Marked::new(about.said));
     if let Some(form) = forms::find(about.kind, &marked) {
         let mut signs = Signs::default();
@@ -104,8 +118,9 @@ pub(super) fn candidates<'t>(
         return found;
     }
     for text in &about.around {
-        let places = speaks(about.kind, text, &BUILT_IN.spoken(text));
-        let scene = Scene::of(about, text, &places, true);
+        let runs = Runs::of(text);
+        let places = speaks(about.kind, text, &BUILT_IN.spoken_in(&runs));
+        let scene = Scene::of(about, &runs, &places, true);
         let quotes = Quotes::of(text);
         scene.quoted(&quotes, &mut found);
         scene.bare(&quotes, &mut found);
@@ -226,18 +241,26 @@ impl<'t> Scene<'t> {
                 continue;
             }
             // Most words are plain, or the sentence's.
-            while self.places.get(place).is_some_and(|place| place.range.end + NEAR <= word.start) {
+            while self.places.get(place).is_some_and(|place| place.range.end + NEAR <= word.start())
+            {
                 place += 1;
             }
-            let beside = self.places.get(place).is_some_and(|p| p.range.start < word.end + NEAR);
-            let lower = word.sorts == LOWER;
-            if lower && (!beside && self.is_in_sentence(&range) || self.is_said(&range)) {
+            let beside = self.places.get(place).is_some_and(|p| p.range.start < word.end() + NEAR);
+            let lower = self.small(word);
+            let is_of_sentence = |small: &Range<usize>| {
+                let known = || match word.key {
+                    0 => known(&self.text[small.clone()]),
+                    key => known_by(key),
+                };
+                !beside && self.is_in_sentence(small) || self.is_said(small, known())
+            };
+            if lower.is_some_and(|small| is_of_sentence(&small)) {
                 continue;
             }
-            while quotes.0.get(next).is_some_and(|quote| quote.end + 1 < word.end) {
+            while quotes.0.get(next).is_some_and(|quote| quote.end + 1 < word.end()) {
                 next += 1;
             }
-            let inside = quotes.0.get(next).filter(|quote| quote.start <= word.start);
+            let inside = quotes.0.get(next).filter(|quote| quote.start <= word.start());
             if inside.is_some_and(|quote| is_title(&self.text[quote.clone()])) {
                 continue;
             }
@@ -248,11 +271,29 @@ impl<'t> Scene<'t> {
                 // What is quoted as a whole was taken as such.
                 let known = quotes.0.binary_search_by_key(&part.start, |quote| quote.start);
                 if !known.is_ok_and(|at| quotes.0[at].end == part.end) {
-                    let whole = part.len() == word.end - word.start;
+                    let whole = part.len() == word.end() - word.start();
                     let sorts = whole.then_some(word.sorts);
                     self.weigh(&self.spot_in(nth, &part), sorts, signs, found);
                 }
             });
+        }
+    }
+
+    /// The letters of a word of which all are in lower case, without a mark behind them.
+    fn small(&self, word: &Word) -> Option<Range<usize>> {
+        if word.sorts == LOWER {
+            return Some(word.range());
+        }
+        if word.key == 0 || !matches!(word.sorts, SMALL_COLON | SMALL_DOT | SMALL_ODD) {
+            return None;
+        }
+        // There is no mark between them, so that their ends tell where marks are.
+        match &self.text.as_bytes()[word.range()] {
+            [b'a'..=b'z', b':' | b'.' | b',' | b';']
+            | [b'a'..=b'z', .., b'a'..=b'z', b':' | b'.' | b',' | b';'] => {
+                Some(word.start()..word.end() - 1)
+            }
+            _ => None,
         }
     }
 
@@ -272,7 +313,7 @@ impl<'t> Scene<'t> {
         let sorts = if text.len() == there.len() { made_of } else { sorts(text) };
         if found.len() >= MOST
             || known != Some(LOWER) && !self.may_be_named(&range, text, sorts, signs)
-            || !signs.has(Sign::Form) && self.names_nothing(&range, text)
+            || !signs.has(Sign::Form) && self.names_nothing(&range, text, sorts)
         {
             return;
         }
@@ -303,7 +344,7 @@ impl<'t> Scene<'t> {
     }
 
     /// Whether it is nothing but what decided, or no name of anything.
-    fn names_nothing(&self, range: &Range<usize>, text: &str) -> bool {
+    fn names_nothing(&self, range: &Range<usize>, text: &str, sorts: u16) -> bool {
         // A sentence in quotes that says so, too.
         let is_decisive = |Spot { range: place, .. }: &Spot| {
             place == range
@@ -312,11 +353,15 @@ impl<'t> Scene<'t> {
         self.places.iter().any(is_decisive)
             || self.code == Some(text)
             || self.is_kind(text)
-            || is_nameless(self.text, range, text)
+            || is_nameless_of(self.text, range, text, sorts)
     }
 
     /// Whether it is a code that says no more than in which way it failed: `PersistedQueryNotFound`.
     fn is_kind(&self, text: &str) -> bool {
+        // The last letters of these: most names have another.
+        if !matches!(text.as_bytes().last(), Some(b'n' | b'r' | b'h' | b'D' | b'd' | b's')) {
+            return false;
+        }
         let is_code = || {
             let inner = text.bytes().skip(1).any(|byte| byte == b'_' || byte.is_ascii_uppercase());
             inner && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -341,12 +386,13 @@ impl<'t> Scene<'t> {
         }
         let status = sorts == DIGIT && text.len() == 3 && matches!(text.parse(), Ok(400_u16..=599));
         // A type of C++, as it stands in the name of a function.
-        if text.starts_with("std::") || text.ends_with('&') || text.ends_with("&,") {
+        let has_signs = sorts & !(LETTERS | DIGIT) != 0;
+        if has_signs && (text.starts_with("std::") || text.ends_with('&') || text.ends_with("&,")) {
             return false;
         }
         let says = sorts == LOWER && self.says(range);
         let plain = match sorts {
-            LOWER => self.is_said(range),
+            LOWER => self.is_said(range, known(&self.text[range.clone()])),
             _ => is_plain_word(text) || self.opens_sentence(range, text),
         };
         lettered && !status && !says && !plain
@@ -364,8 +410,7 @@ impl<'t> Scene<'t> {
     }
 
     /// Whether it is a word that sentences are made of, and no name.
-    fn is_said(&self, range: &Range<usize>) -> bool {
-        let known = known(&self.text[range.clone()]);
+    fn is_said(&self, range: &Range<usize>, known: &Known) -> bool {
         let is_name = || self.stands_out(range) && (known.is_common || self.is_asked_for(range));
         (known.is_plain || known.is_common) && !is_name()
     }
@@ -382,6 +427,10 @@ impl<'t> Scene<'t> {
     /// Whether a word is all that stands behind a colon, or opens a line before one.
     fn stands_out(&self, range: &Range<usize>) -> bool {
         let bytes = self.text.as_bytes();
+        // Most words stand between two spaces.
+        if bytes.get(range.end) == Some(&b' ') {
+            return false;
+        }
         let (before, behind) = (&bytes[..range.start], &bytes[range.end..]);
         let ends = matches!(behind, [] | [b'\n' | b'\r', ..] | [b'.'] | [b'.', b'\n', ..]);
         let opens = before.is_empty() || before.ends_with(b"\n");
@@ -403,12 +452,12 @@ impl<'t> Scene<'t> {
     fn beside(&self, spot: &Spot, line: &Range<usize>, signs: &mut Signs) -> Beside<'t> {
         let Spot { range, before, behind } = spot;
         // The first word that is not all before it, and the first that is all behind it.
-        let over = |at: usize| self.words.get(at).is_some_and(|word| word.end > range.start);
+        let over = |at: usize| self.words.get(at).is_some_and(|word| word.end() > range.start);
         let first = before.checked_sub(1).filter(|last| over(*last)).unwrap_or(*before);
-        let holds = self.words.get(*behind).is_some_and(|word| word.start < range.end);
+        let holds = self.words.get(*behind).is_some_and(|word| word.start() < range.end);
         let last = behind + usize::from(holds);
         // A word in the same token: `module'x'`, `key=x`.
-        let token = self.words.get(first).map_or(range.start, |word| word.start.min(range.start));
+        let token = self.words.get(first).map_or(range.start, |word| word.start().min(range.start));
         let glued = MARK_OR_EQUALS.trim_end(&self.text[token.max(line.start)..range.start]);
         let key = glued.rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next();
         let key = key.filter(|key| !key.is_empty());

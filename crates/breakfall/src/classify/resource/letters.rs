@@ -56,6 +56,12 @@ static SORTS: [u16; 256] = {
     }
 };
 
+/// The sort of a letter.
+#[inline]
+pub(super) fn sort(byte: u8) -> u16 {
+    SORTS[usize::from(byte)]
+}
+
 /// All sorts of letters in a text.
 #[inline]
 pub(super) fn sorts(text: impl AsRef<[u8]>) -> u16 {

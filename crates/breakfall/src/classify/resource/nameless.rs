@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::candidates::Beside;
+use super::letters::{DIGIT, LETTERS, UPPER, sorts};
 
 /// Fields of bodies that hold a code, or say in which way something went.
 const CODES: &[&str] = &[
@@ -46,9 +47,9 @@ const EXPLAINING: &[&str] =
 const KEY: usize = 48;
 const TAG: usize = 256;
 
-/// Whether what stands there is no name of anything.
-pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool {
-    says_nothing(name)
+/// Whether what stands there is no name of anything, of which the sorts of letters are known.
+pub(super) fn is_nameless_of(text: &str, range: &Range<usize>, name: &str, sorts: u16) -> bool {
+    says_nothing(name, sorts)
         || name == "s" && text[..range.start].ends_with('(')
         || is_tag(text, range)
         || is_number_in_brackets(text, range, name)
@@ -66,7 +67,7 @@ pub(super) fn is_nameless(text: &str, range: &Range<usize>, name: &str) -> bool 
 
 /// Whether a value of a field, by itself, is no name of anything.
 pub(super) fn is_nameless_field(field: &str, value: &str) -> bool {
-    says_nothing(value)
+    says_nothing(value, sorts(value))
         || !value.contains(' ') && is_one_of(field, CODES)
         || is_of_the_request(field)
 }
@@ -149,9 +150,9 @@ fn is_tag(text: &str, range: &Range<usize>) -> bool {
 
 /// A number in brackets at the end of a line is a code: `no such item (4)`.
 fn is_number_in_brackets(text: &str, range: &Range<usize>, name: &str) -> bool {
-    let is_number = name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit());
-    is_number
-        && text[..range.start].ends_with(" (")
+    let is_number = || name.len() < 6 && name.bytes().all(|byte| byte.is_ascii_digit());
+    text[..range.start].ends_with(" (")
+        && is_number()
         && text[range.end..].strip_prefix(')').is_some_and(|rest| {
             let rest = rest.trim_start_matches(['.', ' ']);
             rest.is_empty() || rest.starts_with('\n')
@@ -186,7 +187,8 @@ fn is_label(text: &str, range: &Range<usize>, name: &str) -> bool {
 fn is_code(text: &str, range: &Range<usize>, name: &str) -> bool {
     let before = &text[..range.start];
     let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    if !before.ends_with([' ', '(']) || !name.bytes().all(is_upper) {
+    let may_be = matches!(before.as_bytes(), [.., b':', b' '] | [.., b' ', b'(']);
+    if !may_be || !name.bytes().all(is_upper) {
         return false;
     }
     let is_said = || ["reason: ", "code: ", "Code: "].iter().any(|said| before.ends_with(said));
@@ -201,27 +203,26 @@ fn is_code(text: &str, range: &Range<usize>, name: &str) -> bool {
 /// Words before what one is told to do, or before who needs what is missing.
 const ADVISING: &[&str] = &["run ", "Run ", "try ", "Try ", "use ", "Use ", "running "];
 
-/// A command that one is told to run, and who needs what is missing.
+/// A command that one is told to run or call, and who needs what is missing.
 fn is_advised(text: &str, range: &Range<usize>, name: &str) -> bool {
     let before = &text[..range.start];
-    if before.ends_with("required by ") || before.ends_with("(required for ") {
-        return true;
-    }
-    if is_asked(before, name) {
-        return true;
-    }
-    let before = name.contains(' ').then(|| before.strip_suffix(['`', '\'', '"'])).flatten();
-    before.is_some_and(|before| ADVISING.iter().any(|word| before.ends_with(word)))
+    let is_advised = match before.as_bytes().last() {
+        // What one is asked to do: `please re-login`.
+        Some(b' ') => {
+            ["required by ", "(required for ", "lease "].iter().any(|words| before.ends_with(words))
+        }
+        Some(b'`' | b'\'' | b'"') => {
+            let before = &before[..before.len() - 1];
+            before.ends_with("Call ")
+                || name.contains(' ') && ADVISING.iter().any(|word| before.ends_with(word))
+        }
+        _ => false,
+    };
+    is_advised || is_page_to_look_at(before, name)
 }
 
-/// What one is asked to do, to call, or to look at: `please re-login`, `Call 'fit'`.
-fn is_asked(before: &str, name: &str) -> bool {
-    if before.ends_with("lease ") {
-        return true;
-    }
-    if before.strip_suffix(['\'', '"', '`']).is_some_and(|before| before.ends_with("Call ")) {
-        return true;
-    }
+/// A page that one is asked to look at.
+fn is_page_to_look_at(before: &str, name: &str) -> bool {
     let is_page = name.starts_with("http://") || name.starts_with("https://");
     is_page && {
         let near = &before[before.floor_char_boundary(before.len().saturating_sub(TAG))..];
@@ -256,7 +257,11 @@ fn is_two(name: &str) -> bool {
         || name.split_once('=').is_some_and(|(key, _)| is_one_of(key, SENTENCES))
 }
 
-fn says_nothing(name: &str) -> bool {
+fn says_nothing(name: &str, sorts: u16) -> bool {
+    // Of letters and digits alone there are methods, and versions.
+    if sorts & !(LETTERS | DIGIT) == 0 {
+        return sorts == UPPER && NO_NAMES.contains(&name) || name.len() < 4 && is_version(name);
+    }
     // Most names are letters, and none of what is looked for is.
     let has_marks = || name.bytes().any(|byte| b"[]<>=`".contains(&byte));
     let is_small = || name.starts_with(|first: char| first.is_ascii_lowercase());
@@ -331,7 +336,7 @@ mod tests {
 
     fn is_so(text: &str, name: &str) -> bool {
         let start = text.find(name).unwrap();
-        is_nameless(text, &(start..start + name.len()), name)
+        is_nameless_of(text, &(start..start + name.len()), name, sorts(name))
     }
 
     #[test]

@@ -4,13 +4,14 @@
 use std::ops::Range;
 
 use super::About;
-use super::letters::{MARK, sorts};
+use super::letters::{LOWER, MARK, sort, sorts};
 use super::signs::REACH;
 use crate::FailureKind;
-use crate::stretch::{self, MASK};
+use crate::classify::runs::Runs;
 
-/// How many words of a text are looked at.
+/// How many words of a text are looked at, and for how many there is room at first.
 const WORDS: usize = 1_500;
+const MOSTLY: usize = 42;
 
 /// How often it is remembered that a text tells what to do.
 const ADVICE: usize = 96;
@@ -28,6 +29,8 @@ pub(super) struct Scene<'t> {
     pub(super) places: Vec<Spot>,
     /// What is near to a place or to an end of the text, in order.
     near: Vec<Range<usize>>,
+    /// Whether that is all of the text.
+    is_near: bool,
     /// How long it is without the space around it.
     pub(super) trimmed: usize,
     pub(super) kind: FailureKind,
@@ -40,15 +43,26 @@ pub(super) struct Scene<'t> {
 /// What stands between two spaces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word {
-    pub(super) start: usize,
-    pub(super) end: usize,
+    start: u32,
+    end: u32,
+    /// The key of its letters, where they are few, in lower case and with no mark between them;
+    /// otherwise 0.
+    pub(super) key: u64,
     /// The sorts of its letters.
     pub(super) sorts: u16,
 }
 
 impl Word {
+    pub(super) fn start(self) -> usize {
+        self.start as usize
+    }
+
+    pub(super) fn end(self) -> usize {
+        self.end as usize
+    }
+
     pub(super) fn range(self) -> Range<usize> {
-        self.start..self.end
+        self.start()..self.end()
     }
 }
 
@@ -65,31 +79,34 @@ pub(super) struct Spot {
 impl<'t> Scene<'t> {
     pub(super) fn of(
         about: &About<'t>,
-        text: &'t str,
+        runs: &Runs<'t>,
         places: &[Range<usize>],
         outside: bool,
     ) -> Self {
+        let text = runs.text;
+        let near = near(places, text.len());
         let mut scene = Self {
             text,
-            words: Vec::with_capacity(64),
+            words: Vec::with_capacity(MOSTLY),
             advice: Vec::new(),
             breaks: Vec::new(),
             clauses: Vec::new(),
             places: Vec::new(),
-            near: near(places, text.len()),
+            is_near: near.len() == 1,
+            near,
             trimmed: text.trim().len(),
             kind: about.kind,
             status: about.status.is_some(),
             outside,
             code: about.code,
         };
-        scene.read();
+        scene.read(runs);
         scene.places = places.iter().map(|place| scene.spot(place)).collect();
         scene
     }
 
     /// Finds words, lines and clauses where names are looked for, and around.
-    fn read(&mut self) {
+    fn read(&mut self, runs: &Runs) {
         let text = self.text;
         let (ascii, mut end) = (text.is_ascii(), 0);
         for nth in 0..self.near.len() {
@@ -100,41 +117,78 @@ impl<'t> Scene<'t> {
             // A word that begins before is none of these, and one that goes on is.
             let cut = if from > end { next_space(text, from) } else { from };
             end = next_space(text, until.max(cut));
-            self.read_part(cut..end, ascii);
+            if ascii {
+                self.read_plain(runs, cut..end);
+            } else {
+                self.read_part(cut..end);
+            }
         }
     }
 
-    fn read_part(&mut self, part: Range<usize>, ascii: bool) {
+    /// A part of a text in ASCII, by its runs of letters.
+    fn read_plain(&mut self, runs: &Runs, part: Range<usize>) {
+        let bytes = &self.text.as_bytes()[..part.end];
+        let (mut start, mut at, mut made) = (part.start, part.start, Made::default());
+        for run in runs.within(&part) {
+            let (begin, end) = (run.start().max(part.start), run.end().min(part.end));
+            // Mostly no more than a space stands between two of them.
+            while at < begin {
+                self.sign(&mut start, at, bytes[at], &mut made);
+                at += 1;
+            }
+            if run.is_lower {
+                made.sorts |= LOWER;
+                made.key = if made.runs == 0 { run.key } else { 0 };
+            } else {
+                made.sorts |= sorts(&bytes[begin..end]);
+                made.key = 0;
+            }
+            made.runs += 1;
+            at = end;
+        }
+        while let Some(sign) = bytes.get(at) {
+            self.sign(&mut start, at, *sign, &mut made);
+            at += 1;
+        }
+        self.space(start, part.end, made, 0);
+    }
+
+    /// What stands between two runs: it ends a word, or is a part of it.
+    #[inline]
+    fn sign(&mut self, start: &mut usize, at: usize, sign: u8, made: &mut Made) {
+        if is_ascii_space(sign) {
+            self.space(*start, at, *made, sign);
+            (*start, *made) = (at + 1, Made::default());
+        } else {
+            made.sorts |= sort(sign);
+        }
+    }
+
+    fn read_part(&mut self, part: Range<usize>) {
         let (text, first) = (&self.text[part.clone()], part.start);
         let mut start = 0;
-        if ascii {
-            for (nth, stretch) in text.as_bytes().chunks(MASK).enumerate() {
-                for at in stretch::bits(stretch::mask(stretch, is_ascii_space)) {
-                    let space = stretch[at];
-                    let at = nth * MASK + at;
-                    self.space(first + start, first + at, space);
-                    start = at + 1;
-                }
-            }
-        } else {
-            for (at, c) in text.char_indices() {
-                if is_space(c) {
-                    self.space(first + start, first + at, u8::try_from(c).unwrap_or(0));
-                    start = at + c.len_utf8();
-                }
+        for (at, c) in text.char_indices() {
+            if is_space(c) {
+                let made = Made { sorts: sorts(&text[start..at]), ..Made::default() };
+                self.space(first + start, first + at, made, u8::try_from(c).unwrap_or(0));
+                start = at + c.len_utf8();
             }
         }
-        self.space(first + start, part.end, 0);
+        let made = Made { sorts: sorts(&text[start..]), ..Made::default() };
+        self.space(first + start, part.end, made, 0);
     }
 
-    /// Adds what ends at a space.
-    fn space(&mut self, start: usize, at: usize, space: u8) {
+    /// Adds what ends at a space, and of what it is made.
+    #[inline]
+    fn space(&mut self, start: usize, at: usize, made: Made, space: u8) {
         if let Some(word) = self.text.as_bytes().get(start..at).filter(|word| !word.is_empty()) {
             if self.words.len() < WORDS {
                 if matches!(word.len(), 3 | 4) && is_advice(word) && self.advice.len() < ADVICE {
                     self.advice.push(start);
                 }
-                self.words.push(Word { start, end: at, sorts: sorts(word) });
+                let index = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+                let Made { sorts, key, .. } = made;
+                self.words.push(Word { start: index(start), end: index(at), key, sorts });
             }
             if word.last() == Some(&b':') && space == b' ' {
                 self.clauses.push(at - 1);
@@ -146,10 +200,10 @@ impl<'t> Scene<'t> {
     }
 
     pub(super) fn spot(&self, range: &Range<usize>) -> Spot {
-        let before = self.words.partition_point(|word| word.start < range.start);
+        let before = self.words.partition_point(|word| word.start() < range.start);
         let behind = self.words[before.saturating_sub(1)..]
             .iter()
-            .take_while(|word| word.end <= range.end)
+            .take_while(|word| word.end() <= range.end)
             .count();
         Spot { range: range.clone(), before, behind: before.saturating_sub(1) + behind }
     }
@@ -159,14 +213,17 @@ impl<'t> Scene<'t> {
         let word = self.words[nth];
         Spot {
             range: range.clone(),
-            before: nth + usize::from(word.start < range.start),
-            behind: nth + usize::from(word.end <= range.end),
+            before: nth + usize::from(word.start() < range.start),
+            behind: nth + usize::from(word.end() <= range.end),
         }
     }
 
     /// Whether something stands near to a place or to an end of the text.
+    #[inline]
     pub(super) fn in_reach(&self, range: &Range<usize>) -> bool {
-        self.near.iter().any(|near| near.start < range.end && range.start < near.end)
+        // In a text that is not long, everything does.
+        self.is_near
+            || self.near.iter().any(|near| near.start < range.end && range.start < near.end)
     }
 
     /// Whether something stands beside words that speak of the kind.
@@ -216,7 +273,7 @@ impl<'t> Scene<'t> {
     /// them.
     pub(super) fn word(&self, at: Option<usize>, line: &Range<usize>) -> Option<(&'t str, u16)> {
         let word = self.words.get(at?)?;
-        let on_line = word.start >= line.start && word.end <= line.end;
+        let on_line = word.start() >= line.start && word.end() <= line.end;
         on_line.then(|| (MARK.trim(&self.text[word.range()]), word.sorts))
     }
 }
@@ -238,9 +295,17 @@ fn near(places: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
     all
 }
 
-#[expect(clippy::needless_bitwise_bool, reason = "many bytes are compared at once so")]
+/// What a word is made of so far.
+#[derive(Clone, Copy, Default)]
+struct Made {
+    sorts: u16,
+    key: u64,
+    runs: u32,
+}
+
+#[inline]
 fn is_ascii_space(byte: u8) -> bool {
-    (byte == b' ') | (byte == b'\n') | (byte == b'\t') | (byte == b'\r') | (byte == 0x0c)
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | 0x0c)
 }
 
 fn is_space(c: char) -> bool {
@@ -253,5 +318,12 @@ fn next_space(text: &str, from: usize) -> usize {
 }
 
 fn is_advice(word: &[u8]) -> bool {
-    matches!(word, b"mean" | b"try" | b"Try" | b"see" | b"See" | b"run" | b"Run" | b"use" | b"Use")
+    // Most words tell by their first letter.
+    let begins =
+        matches!(word.first(), Some(b'm' | b't' | b'T' | b's' | b'S' | b'r' | b'R' | b'u' | b'U'));
+    begins
+        && matches!(
+            word,
+            b"mean" | b"try" | b"Try" | b"see" | b"See" | b"run" | b"Run" | b"use" | b"Use"
+        )
 }

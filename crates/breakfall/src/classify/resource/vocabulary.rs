@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::classify::keys::lower;
+use crate::classify::runs::key_of_word;
 
 /// Where a word may stand from a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +66,11 @@ impl Known {
 const SLOTS: usize = 1 << 12;
 
 struct Vocabulary {
-    words: Vec<(Key, &'static str, Known)>,
+    words: Vec<(u64, &'static str, Known)>,
     /// One behind the number of a word, by its key.
-    slots: Vec<u16>,
+    slots: Box<[u16; SLOTS]>,
     longest: usize,
 }
-
-/// The first and the last letters of a word in lower case, and its length.
-type Key = [u64; 3];
 
 /// What is known of a word that the tables do not have.
 static NOTHING: Known = Known { is_plain: false, is_common: false, weights: [0.0; PLACES.len()] };
@@ -97,8 +94,9 @@ static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| {
     }
     let longest = known.keys().map(|word| word.len()).max().unwrap_or(0);
     let words = known.into_iter().take(SLOTS / 2);
-    let words: Vec<_> = words.map(|(word, known)| (key(word.as_bytes()), word, known)).collect();
-    let mut slots = vec![0; SLOTS];
+    let words: Vec<_> =
+        words.map(|(word, known)| (key_of_word(word.as_bytes()), word, known)).collect();
+    let mut slots = Box::new([0; SLOTS]);
     for (nth, (key, ..)) in (1..).zip(&words) {
         let mut slot = slot(*key);
         while slots[slot] != 0 {
@@ -115,21 +113,32 @@ pub(super) fn known(word: &str) -> &'static Known {
     if word.len() > table.longest {
         return &NOTHING;
     }
-    let key = key(word.as_bytes());
-    let mut slot = slot(key);
-    loop {
-        let nth = usize::from(table.slots[slot % SLOTS]);
-        let Some((there, spelled, known)) = nth.checked_sub(1).and_then(|nth| table.words.get(nth))
-        else {
-            return &NOTHING;
-        };
-        // The key holds all letters of a word that is not long.
-        let [first, last, length] = *there;
-        let same = first == key[0] && last == key[1] && length == key[2];
-        if same && (word.len() <= 16 || spelled.eq_ignore_ascii_case(word)) {
-            return known;
+    let found = table.find(key_of_word(word.as_bytes()));
+    // The key tells all letters of a word that is not long, and not how many zeros are behind them.
+    let is_same = |spelled: &str| {
+        spelled.len() == word.len() && (word.len() <= 8 || spelled.eq_ignore_ascii_case(word))
+    };
+    found.filter(|(spelled, _)| is_same(spelled)).map_or(&NOTHING, |(_, known)| known)
+}
+
+/// What is known of a word of which the key is known, and that it is not long.
+pub(super) fn known_by(key: u64) -> &'static Known {
+    let table = &*WORDS;
+    table.find(key).map_or(&NOTHING, |(_, known)| known)
+}
+
+impl Vocabulary {
+    #[inline]
+    fn find(&self, key: u64) -> Option<(&'static str, &Known)> {
+        let mut slot = slot(key);
+        loop {
+            let nth = usize::from(self.slots[slot % SLOTS]);
+            let (there, spelled, known) = self.words.get(nth.wrapping_sub(1))?;
+            if *there == key {
+                return Some((spelled, known));
+            }
+            slot += 1;
         }
-        slot += 1;
     }
 }
 
@@ -138,26 +147,10 @@ pub(super) fn is_plain_word(word: &str) -> bool {
     known(word).is_plain
 }
 
-fn key(word: &[u8]) -> Key {
-    let four = |letters: &[u8; 4]| u64::from(u32::from_le_bytes(*letters));
-    let (first, last) = match (word.first_chunk::<8>(), word.last_chunk::<8>()) {
-        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
-        _ => match (word.first_chunk::<4>(), word.last_chunk::<4>()) {
-            (Some(first), Some(last)) => (four(first), four(last)),
-            _ => {
-                let letter = |at: usize| word.get(at).map_or(0, |letter| u64::from(*letter));
-                (letter(0) | letter(1) << 8 | letter(2) << 16, 0)
-            }
-        },
-    };
-    [lower(first), lower(last), word.len() as u64]
-}
-
-fn slot([first, last, length]: Key) -> usize {
-    let mixed =
-        first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ last.rotate_left(32).wrapping_add(length);
-    let slot = mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) >> (64 - SLOTS.trailing_zeros());
-    usize::try_from(slot).unwrap_or(0)
+/// The highest bits of a key depend on all letters.
+#[inline]
+fn slot(key: u64) -> usize {
+    usize::try_from(key >> (64 - SLOTS.trailing_zeros())).unwrap_or(0)
 }
 
 #[cfg(test)]
