@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::keys::lower;
-use super::runs::{Runs, first_letters, is_wordy, only};
+use super::pieces::{Pieces, first_letters, is_wordy, only};
 
 /// Texts by their letters: from a node, four letters lead to the next one.
 pub(super) struct Beginnings {
@@ -190,17 +190,17 @@ impl Beginnings {
     /// begins with a letter is left out.
     #[cfg(test)]
     fn each(&self, text: &str, then: impl FnMut(&[usize], Range<usize>)) {
-        self.each_in(&Runs::of(text), then);
+        self.each_in(&Pieces::of(text), then);
     }
 
     /// The same of a text of which the words are known.
-    pub(super) fn each_in(&self, runs: &Runs, mut then: impl FnMut(&[usize], Range<usize>)) {
-        let bytes = runs.text.as_bytes();
+    pub(super) fn each_in(&self, pieces: &Pieces, mut then: impl FnMut(&[usize], Range<usize>)) {
+        let bytes = pieces.text.as_bytes();
         let mut end = 0;
-        for run in &runs.all {
-            self.signs(bytes, end..run.start(), &mut then);
-            self.at(bytes, run.start(), &mut then);
-            end = run.end();
+        for piece in &pieces.all {
+            self.signs(bytes, end..piece.start(), &mut then);
+            self.at(bytes, piece.start(), &mut then);
+            end = piece.end();
         }
         self.signs(bytes, end..bytes.len(), &mut then);
     }

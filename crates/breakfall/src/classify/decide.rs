@@ -9,10 +9,10 @@ use super::body::Body;
 use super::names::{self, Told};
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, Hit, Phrases, Spoken};
+use super::pieces::Pieces;
 use super::quotes::Quotes;
 use super::read::Evidence;
 use super::reports::{beyond, report};
-use super::runs::Runs;
 use super::segment::Segment;
 use super::signals::{in_text, json_rpc_in};
 use super::{codes, words};
@@ -43,7 +43,7 @@ pub(super) struct Material<'a> {
     /// What the body says, or the decisive part of the text.
     pub(super) said: &'a str,
     /// The words of that.
-    pub(super) runs: &'a Runs<'a>,
+    pub(super) pieces: &'a Pieces<'a>,
     pub(super) quotes: &'a Quotes,
     pub(super) spoken: &'a Spoken,
     pub(super) status: Option<u16>,
@@ -193,7 +193,7 @@ fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
 
 /// By codes, names and words, in order of trust.
 fn by_text(material: &Material, coded: Codes) -> Verdict {
-    let Material { evidence, segment, marked, said, runs, quotes, .. } = *material;
+    let Material { evidence, segment, marked, said, pieces, quotes, .. } = *material;
     let phrase = material.phrase();
     let names = evidence.type_name.into_iter().chain(segment.names.iter().copied());
     let all_told: Vec<(&str, Told)> =
@@ -237,7 +237,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         })
         .map(|verdict| outspoken(verdict, material))
         .or_else(|| bare(said))
-        .or_else(|| words::guess(runs, quotes, evidence.type_name).map(Verdict::guessed))
+        .or_else(|| words::guess(pieces, quotes, evidence.type_name).map(Verdict::guessed))
         .unwrap_or_else(|| Verdict {
             words: None,
             ..Verdict::new(FailureKind::Execution, "default", "")
@@ -251,7 +251,7 @@ fn outspoken(verdict: Verdict, material: &Material) -> Verdict {
     let Some((_, sure)) = VAGUE.iter().find(|(rule, _)| *rule == verdict.rule) else {
         return verdict;
     };
-    match words::guess(material.runs, material.quotes, material.evidence.type_name) {
+    match words::guess(material.pieces, material.quotes, material.evidence.type_name) {
         // What stops a run is believed later.
         Some(guess)
             if guess.kind != verdict.kind

@@ -1,6 +1,6 @@
 //! Words as numbers: tables that are asked for every word of a text hold no strings.
 
-use super::runs::key_of_word;
+use super::pieces::key_of_word;
 
 const PRIME: u64 = 0x0100_0000_01b3;
 

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::beginnings::Beginnings;
+use super::pieces::{Pieces, is_wordy};
 use super::quotes::Quotes;
-use super::runs::{Runs, is_wordy};
 use crate::{Error, FailureKind};
 
 /// How far behind the beginning of a phrase its end may stand.
@@ -162,15 +162,15 @@ impl Phrases {
     /// Every phrase that stands in a text, in the order in which their beginnings end; of those
     /// that end in the same place, the longest first.
     pub(super) fn spoken(&self, text: &str) -> Spoken {
-        self.spoken_in(&Runs::of(text))
+        self.spoken_in(&Pieces::of(text))
     }
 
     /// The same of a text of which the words are known.
-    pub(super) fn spoken_in(&self, runs: &Runs) -> Spoken {
-        let text = runs.text;
+    pub(super) fn spoken_in(&self, pieces: &Pieces) -> Spoken {
+        let text = pieces.text;
         let mut spoken: Vec<(usize, usize, usize, Range<usize>)> = Vec::with_capacity(16);
         let mut clause = Clause::new(text, self.one_clause);
-        self.beginnings.each_in(runs, |all, at| {
+        self.beginnings.each_in(pieces, |all, at| {
             if !stands_alone(text, at.start, at.end) || is_condition(text, at.end) {
                 return;
             }

@@ -9,8 +9,8 @@ use super::decide::{Material, Verdict, decide};
 use super::passing::may_pass;
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
+use super::pieces::Pieces;
 use super::quotes::Quotes;
-use super::runs::Runs;
 use super::segment::{Segment, both_ends, bounded};
 use super::signals::status_in;
 use super::spelling::Words;
@@ -102,7 +102,7 @@ impl Reader {
     #[doc(hidden)]
     pub fn words(evidence: &Evidence) -> Vec<String> {
         Self::taken_apart(evidence, |material, _| {
-            Words::of(material.runs, material.quotes, evidence.type_name).spelled()
+            Words::of(material.pieces, material.quotes, evidence.type_name).spelled()
         })
     }
 
@@ -128,8 +128,8 @@ impl Reader {
             body.as_ref().map(|body| body.messages.join("\n")).filter(|said| !said.is_empty());
         let said = said.as_deref().unwrap_or(&decisive);
         let quotes = Quotes::of(said);
-        let runs = Runs::of(said);
-        let spoken = BUILT_IN.spoken_in(&runs);
+        let pieces = Pieces::of(said);
+        let spoken = BUILT_IN.spoken_in(&pieces);
         let status = evidence
             .http_status
             .filter(|status| *status >= 100)
@@ -141,7 +141,7 @@ impl Reader {
             marked,
             body: body.as_ref(),
             said,
-            runs: &runs,
+            pieces: &pieces,
             quotes: &quotes,
             spoken: &spoken,
             status,
@@ -183,7 +183,7 @@ impl<'a> Material<'a> {
         let mut about = resource::About::new(verdict.kind, self.said, self.quotes, self.spoken)?;
         about.decided_by(verdict.place.clone());
         about.body = self.body;
-        about.runs = Some(self.runs);
+        about.pieces = Some(self.pieces);
         about.marked = (self.said.len() == self.marked.text.len()).then_some(self.marked);
         about.status = self.status;
         about.code = self.code(verdict);

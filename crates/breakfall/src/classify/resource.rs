@@ -19,8 +19,8 @@ pub(super) use forms::patterns;
 use super::body::Body;
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, Spoken, joined};
+use super::pieces::Pieces;
 use super::quotes::Quotes;
-use super::runs::Runs;
 use crate::FailureKind;
 
 /// How much of a text around the decisive part is looked at.
@@ -34,7 +34,7 @@ pub(super) struct About<'t> {
     /// The same marked, where that is known.
     pub(super) marked: Option<Marked<'t>>,
     /// The words of it, where they are known.
-    pub(super) runs: Option<&'t Runs<'t>>,
+    pub(super) pieces: Option<&'t Pieces<'t>>,
     pub(super) quotes: &'t Quotes,
     pub(super) body: Option<&'t Body>,
     pub(super) status: Option<u16>,
@@ -56,8 +56,8 @@ impl<'t> About<'t> {
     ) -> Option<Self> {
         is_about(kind).then(|| {
             let (places, around) = (speaks(kind, said, spoken), Vec::new());
-            let (marked, runs, body, status, code) = (None, None, None, None, None);
-            Self { kind, said, marked, runs, quotes, body, status, code, places, around }
+            let (marked, pieces, body, status, code) = (None, None, None, None, None);
+            Self { kind, said, marked, pieces, quotes, body, status, code, places, around }
         })
     }
 

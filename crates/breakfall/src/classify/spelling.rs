@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::keys::{key, pair};
+use super::pieces::{Pieces, key_of};
 use super::quotes::Quotes;
-use super::runs::{Runs, key_of};
 
 /// How much of a text is read at each end.
 const READ: usize = 800;
@@ -54,8 +54,8 @@ const NAME: u16 = 2;
 
 impl<'t> Words<'t> {
     /// The words of a text with its quotations, and of the name of a type.
-    pub(super) fn of(runs: &Runs<'t>, quotes: &Quotes, type_name: Option<&'t str>) -> Self {
-        let text = runs.text;
+    pub(super) fn of(pieces: &Pieces<'t>, quotes: &Quotes, type_name: Option<&'t str>) -> Self {
+        let text = pieces.text;
         let name = Cow::Borrowed(type_name.unwrap_or_default());
         let mut words = Self {
             parts: ["".into(), "".into(), name],
@@ -65,23 +65,23 @@ impl<'t> Words<'t> {
         if text.len() > 2 * READ {
             let head = text.floor_char_boundary(READ);
             let tail = text.ceil_char_boundary(text.len() - READ);
-            words.read(0, runs, 0..head, &Quotes::of(&text[..head]));
-            words.read(1, runs, tail..text.len(), &Quotes::of(&text[tail..]));
+            words.read(0, pieces, 0..head, &Quotes::of(&text[..head]));
+            words.read(1, pieces, tail..text.len(), &Quotes::of(&text[tail..]));
         } else {
-            words.read(0, runs, 0..text.len(), quotes);
+            words.read(0, pieces, 0..text.len(), quotes);
         }
         split(&words.parts[2], 0, NAME, &mut words.named);
         words
     }
 
     /// Adds the words of a part of a text with its quotations.
-    fn read(&mut self, part: u16, runs: &Runs<'t>, range: Range<usize>, quotes: &Quotes) {
-        let text = &runs.text[range.clone()];
+    fn read(&mut self, part: u16, pieces: &Pieces<'t>, range: Range<usize>, quotes: &Quotes) {
+        let text = &pieces.text[range.clone()];
         let quotes = said_quotes(text, quotes);
         let is_plain = text.is_ascii()
             && (quotes.is_empty() || memchr::memchr2(b'/', b'\\', text.as_bytes()).is_none());
         self.parts[usize::from(part)] = if is_plain {
-            plain_words(runs, range, quotes, part, &mut self.said);
+            plain_words(pieces, range, quotes, part, &mut self.said);
             Cow::Borrowed(text)
         } else {
             let text = without(text, quotes);
@@ -163,7 +163,7 @@ fn without<'t>(text: &'t str, quotes: &[Range<usize>]) -> Cow<'t, str> {
 /// The words of a text; what holds a slash is a path and has none.
 fn each_word(text: &str, part: u16, words: &mut Vec<Word>) {
     if text.is_ascii() {
-        plain_words(&Runs::of(text), 0..text.len(), &[], part, words);
+        plain_words(&Pieces::of(text), 0..text.len(), &[], part, words);
         return;
     }
     let mut at = 0;
@@ -179,7 +179,7 @@ fn each_word(text: &str, part: u16, words: &mut Vec<Word>) {
 /// The words of a part of a text in ASCII, in one pass: as [`split`] has them. It has no path, or
 /// no quotations.
 fn plain_words(
-    runs: &Runs,
+    pieces: &Pieces,
     range: Range<usize>,
     quotes: &[Range<usize>],
     part: u16,
@@ -190,26 +190,26 @@ fn plain_words(
     };
     let mut at = range.start;
     for quote in quotes {
-        stretch(runs, at..range.start + quote.start, &mut add);
+        stretch(pieces, at..range.start + quote.start, &mut add);
         at = range.start + quote.end;
     }
-    while let Some(path) = path(&runs.text.as_bytes()[..range.end], at) {
-        stretch(runs, at..path.start, &mut add);
+    while let Some(path) = path(&pieces.text.as_bytes()[..range.end], at) {
+        stretch(pieces, at..path.start, &mut add);
         at = path.end;
     }
-    stretch(runs, at..range.end, &mut add);
+    stretch(pieces, at..range.end, &mut add);
 }
 
 /// The words of a part of a text without quotations and paths.
-fn stretch(runs: &Runs, part: Range<usize>, add: &mut impl FnMut(u64, Range<usize>)) {
-    let bytes = &runs.text.as_bytes()[..part.end];
-    let mut all = runs.within(&part).iter();
-    while let Some(run) = all.next() {
-        let (start, mut end) = (run.start().max(part.start), run.end().min(part.end));
+fn stretch(pieces: &Pieces, part: Range<usize>, add: &mut impl FnMut(u64, Range<usize>)) {
+    let bytes = &pieces.text.as_bytes()[..part.end];
+    let mut all = pieces.within(&part).iter();
+    while let Some(piece) = all.next() {
+        let (start, mut end) = (piece.start().max(part.start), piece.end().min(part.end));
         // Most words are few letters, and no apostrophe stands behind them.
-        let is_cut = end - start < run.end() - run.start();
-        if run.key != 0 && !is_cut && bytes.get(end) != Some(&b'\'') {
-            add(run.key, start..end);
+        let is_cut = end - start < piece.end() - piece.start();
+        if piece.key != 0 && !is_cut && bytes.get(end) != Some(&b'\'') {
+            add(piece.key, start..end);
             continue;
         }
         while bytes.get(end) == Some(&b'\'') {
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn words_are_taken_without_names_and_numbers() {
         let text = "Can't open 'secret name' in /a/b.c at connectTimeoutMS=30: 错误";
-        let found = Words::of(&Runs::of(text), &Quotes::of(text), Some("FooError")).spelled();
+        let found = Words::of(&Pieces::of(text), &Quotes::of(text), Some("FooError")).spelled();
         for word in
             ["can't", "open", "connect", "timeout", "ms", "错误", "type foo", "open in", "error"]
         {
@@ -328,7 +328,7 @@ mod tests {
         #[test]
         fn plain_words_are_those_of_every_token(text in "[aB7'/. \\n_]{0,60}") {
             let (mut quick, mut slow) = (Vec::new(), Vec::new());
-            plain_words(&Runs::of(&text), 0..text.len(), &[], 0, &mut quick);
+            plain_words(&Pieces::of(&text), 0..text.len(), &[], 0, &mut quick);
             let mut at = 0;
             for token in text.split(char::is_whitespace) {
                 if !token.contains('/') {
@@ -350,8 +350,8 @@ mod tests {
             let quotes = Quotes::of(&text[range.clone()]).0;
             let plain = without(&text[range.clone()], &quotes);
             let (mut quick, mut slow) = (Vec::new(), Vec::new());
-            plain_words(&Runs::of(&text), range.clone(), &quotes, 0, &mut quick);
-            plain_words(&Runs::of(&plain), 0..plain.len(), &[], 0, &mut slow);
+            plain_words(&Pieces::of(&text), range.clone(), &quotes, 0, &mut quick);
+            plain_words(&Pieces::of(&plain), 0..plain.len(), &[], 0, &mut slow);
             let spelled = |word: &Word, text: &str| text[word.range()].to_owned();
             let quick: Vec<_> = quick.iter().map(|word| (word.key, spelled(word, &text[range.clone()]))).collect();
             let slow: Vec<_> = slow.iter().map(|word| (word.key, spelled(word, &plain))).collect();
@@ -363,7 +363,7 @@ mod tests {
     fn every_word_has_the_key_of_its_spelling() {
         let text = "Can't connectTimeoutMS=30 e.g. HTTPError it's'x' \u{b}y naïve 错误ab";
         for text in [text, &text.replace(|c: char| !c.is_ascii(), "")] {
-            let words = Words::of(&Runs::of(text), &Quotes::of(text), Some("FooBar_baz"));
+            let words = Words::of(&Pieces::of(text), &Quotes::of(text), Some("FooBar_baz"));
             assert!(words.said.len() > 9 && words.named.len() == 3);
             for word in words.said.iter().chain(&words.named) {
                 assert_eq!(word.key, key(words.text(*word)), "{}", words.text(*word));

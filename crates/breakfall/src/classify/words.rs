@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::keys::{key, pair, rank};
+use super::pieces::Pieces;
 use super::quotes::Quotes;
-use super::runs::Runs;
 use super::spelling::{Feature, Words};
 use crate::{Disposition, FailureKind};
 
@@ -159,12 +159,12 @@ struct Known {
 
 /// The kind that the words of an error speak for, if they speak for any.
 pub(super) fn guess<'t>(
-    runs: &Runs<'t>,
+    pieces: &Pieces<'t>,
     quotes: &Quotes,
     type_name: Option<&'t str>,
 ) -> Option<Guess<'t>> {
     let table = &*TABLE;
-    let words = Words::of(runs, quotes, type_name);
+    let words = Words::of(pieces, quotes, type_name);
     let mut seen = [0_u64; WORDS / 64];
     let mut known: Vec<Known> = Vec::with_capacity(64);
     let mut told = 0;
@@ -247,7 +247,7 @@ mod tests {
             type_name in prop::option::of(select(vec!["KeyError", "TimeoutError", "Foo"])),
         ) {
             let text = words.join(" ");
-            let words = Words::of(&Runs::of(&text), &Quotes::of(&text), type_name);
+            let words = Words::of(&Pieces::of(&text), &Quotes::of(&text), type_name);
             let mut known = Vec::new();
             words.features(|key, feature, _| {
                 known.extend(TABLE.find(key).map(|nth| Known { nth, feature }));

@@ -16,8 +16,8 @@ use super::{About, forms, speaks};
 use crate::classify::names::{self, Told};
 use crate::classify::pattern::Marked;
 use crate::classify::phrases::BUILT_IN;
+use crate::classify::pieces::Pieces;
 use crate::classify::quotes::Quotes;
-use crate::classify::runs::Runs;
 
 /// How many candidates are weighed.
 const MOST: usize = 96;
@@ -78,14 +78,14 @@ pub(super) fn candidates<'t>(
 ) -> Vec<Candidate<'t>> {
     let mut found = Vec::with_capacity(8);
     let own;
-    let runs = match about.runs {
-        Some(runs) => runs,
+    let pieces = match about.pieces {
+        Some(pieces) => pieces,
         None => {
-            own = Runs::of(about.said);
+            own = Pieces::of(about.said);
             &own
         }
     };
-    let scene = Scene::of(about, runs, &about.places, false);
+    let scene = Scene::of(about, pieces, &about.places, false);
     let marked = about.marked.unwrap_or_else(|| Marked::new(about.said));
     if let Some(form) = forms::find(about.kind, &marked) {
         let mut signs = Signs::default();
@@ -118,9 +118,9 @@ pub(super) fn candidates<'t>(
         return found;
     }
     for text in &about.around {
-        let runs = Runs::of(text);
-        let places = speaks(about.kind, text, &BUILT_IN.spoken_in(&runs));
-        let scene = Scene::of(about, &runs, &places, true);
+        let pieces = Pieces::of(text);
+        let places = speaks(about.kind, text, &BUILT_IN.spoken_in(&pieces));
+        let scene = Scene::of(about, &pieces, &places, true);
         let quotes = Quotes::of(text);
         scene.quoted(&quotes, &mut found);
         scene.bare(&quotes, &mut found);

@@ -7,7 +7,7 @@ use super::About;
 use super::letters::{LOWER, MARK, sort, sorts};
 use super::signs::REACH;
 use crate::FailureKind;
-use crate::classify::runs::Runs;
+use crate::classify::pieces::Pieces;
 
 /// How many words of a text are looked at, and for how many there is room at first.
 const WORDS: usize = 1_500;
@@ -79,11 +79,11 @@ pub(super) struct Spot {
 impl<'t> Scene<'t> {
     pub(super) fn of(
         about: &About<'t>,
-        runs: &Runs<'t>,
+        pieces: &Pieces<'t>,
         places: &[Range<usize>],
         outside: bool,
     ) -> Self {
-        let text = runs.text;
+        let text = pieces.text;
         let near = near(places, text.len());
         let mut scene = Self {
             text,
@@ -100,13 +100,13 @@ impl<'t> Scene<'t> {
             outside,
             code: about.code,
         };
-        scene.read(runs);
+        scene.read(pieces);
         scene.places = places.iter().map(|place| scene.spot(place)).collect();
         scene
     }
 
     /// Finds words, lines and clauses where names are looked for, and around.
-    fn read(&mut self, runs: &Runs) {
+    fn read(&mut self, pieces: &Pieces) {
         let text = self.text;
         let (ascii, mut end) = (text.is_ascii(), 0);
         for nth in 0..self.near.len() {
@@ -118,32 +118,32 @@ impl<'t> Scene<'t> {
             let cut = if from > end { next_space(text, from) } else { from };
             end = next_space(text, until.max(cut));
             if ascii {
-                self.read_plain(runs, cut..end);
+                self.read_plain(pieces, cut..end);
             } else {
                 self.read_part(cut..end);
             }
         }
     }
 
-    /// A part of a text in ASCII, by its runs of letters.
-    fn read_plain(&mut self, runs: &Runs, part: Range<usize>) {
+    /// A part of a text in ASCII, by its pieces of letters.
+    fn read_plain(&mut self, pieces: &Pieces, part: Range<usize>) {
         let bytes = &self.text.as_bytes()[..part.end];
         let (mut start, mut at, mut made) = (part.start, part.start, Made::default());
-        for run in runs.within(&part) {
-            let (begin, end) = (run.start().max(part.start), run.end().min(part.end));
+        for piece in pieces.within(&part) {
+            let (begin, end) = (piece.start().max(part.start), piece.end().min(part.end));
             // Mostly no more than a space stands between two of them.
             while at < begin {
                 self.sign(&mut start, at, bytes[at], &mut made);
                 at += 1;
             }
-            if run.is_lower {
+            if piece.is_lower {
                 made.sorts |= LOWER;
-                made.key = if made.runs == 0 { run.key } else { 0 };
+                made.key = if made.pieces == 0 { piece.key } else { 0 };
             } else {
                 made.sorts |= sorts(&bytes[begin..end]);
                 made.key = 0;
             }
-            made.runs += 1;
+            made.pieces += 1;
             at = end;
         }
         while let Some(sign) = bytes.get(at) {
@@ -153,7 +153,7 @@ impl<'t> Scene<'t> {
         self.space(start, part.end, made, 0);
     }
 
-    /// What stands between two runs: it ends a word, or is a part of it.
+    /// What stands between two pieces: it ends a word, or is a part of it.
     #[inline]
     fn sign(&mut self, start: &mut usize, at: usize, sign: u8, made: &mut Made) {
         if is_ascii_space(sign) {
@@ -300,7 +300,7 @@ fn near(places: &[Range<usize>], length: usize) -> Vec<Range<usize>> {
 struct Made {
     sorts: u16,
     key: u64,
-    runs: u32,
+    pieces: u32,
 }
 
 #[inline]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::classify::runs::key_of_word;
+use crate::classify::pieces::key_of_word;
 
 /// Where a word may stand from a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

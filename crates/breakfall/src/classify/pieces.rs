@@ -1,4 +1,4 @@
-//! A text as runs of letters, digits and underscores: found in one pass, for all that look for
+//! A text as pieces of letters, digits and underscores: found in one pass, for all that look for
 //! words in it.
 
 use std::ops::Range;
@@ -7,14 +7,14 @@ use super::keys::{EACH, lower};
 use crate::stretch::{self, MASK};
 
 /// Where the words of a text stand.
-pub(super) struct Runs<'t> {
+pub(super) struct Pieces<'t> {
     pub(super) text: &'t str,
-    pub(super) all: Vec<Run>,
+    pub(super) all: Vec<Piece>,
 }
 
 /// Letters, digits and underscores with none of them before or behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct Piece {
     start: u32,
     end: u32,
     /// The key of its letters where they are one word and few; otherwise 0.
@@ -30,7 +30,7 @@ pub(super) fn is_wordy(byte: u8) -> bool {
     wordy
 }
 
-impl<'t> Runs<'t> {
+impl<'t> Pieces<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         let bytes = text.as_bytes();
         let mut all = Vec::with_capacity(8 + bytes.len() / 6);
@@ -46,32 +46,32 @@ impl<'t> Runs<'t> {
             }
             goes_on = words >> (MASK - 1);
             for end in stretch::bits(before & !words) {
-                all.push(Run::of(bytes, start, index(nth * MASK + end)));
+                all.push(Piece::of(bytes, start, index(nth * MASK + end)));
                 start = index(nth * MASK) + begins.trailing_zeros();
                 begins &= begins.wrapping_sub(1);
             }
         }
         if goes_on != 0 {
-            all.push(Run::of(bytes, start, index(bytes.len())));
+            all.push(Piece::of(bytes, start, index(bytes.len())));
         }
         Self { text, all }
     }
 
     /// Which of them are in a part of the text, or reach into it.
-    pub(super) fn within(&self, part: &Range<usize>) -> &[Run] {
+    pub(super) fn within(&self, part: &Range<usize>) -> &[Piece] {
         let (all, last) = (self.all.as_slice(), self.text.len());
         let first =
             if part.start == 0 { 0 } else { all.partition_point(|r| r.end() <= part.start) };
         let until = if part.end == last {
             all.len()
         } else {
-            all.partition_point(|run| run.start() < part.end)
+            all.partition_point(|piece| piece.start() < part.end)
         };
         if part.is_empty() { &[] } else { all.get(first..until).unwrap_or_default() }
     }
 }
 
-impl Run {
+impl Piece {
     #[inline]
     fn of(bytes: &[u8], start: u32, end: u32) -> Self {
         let length = (end - start) as usize;
@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_are_what_stands_between_other_letters(text in "[ab_Z9é :@`{\\[]{0,200}") {
+        fn pieces_are_what_stands_between_other_letters(text in "[ab_Z9é :@`{\\[]{0,200}") {
             let bytes = text.as_bytes();
             let mut all = Vec::new();
             for at in (0..bytes.len()).filter(|at| is_wordy(bytes[*at])) {
@@ -196,17 +196,17 @@ mod tests {
                     _ => all.push((at, at + 1)),
                 }
             }
-            let runs = Runs::of(&text);
-            prop_assert!(runs.all.iter().map(|run| (run.start(), run.end())).eq(all));
-            for run in runs.all {
-                let there = &bytes[run.start()..run.end()];
+            let pieces = Pieces::of(&text);
+            prop_assert!(pieces.all.iter().map(|piece| (piece.start(), piece.end())).eq(all));
+            for piece in pieces.all {
+                let there = &bytes[piece.start()..piece.end()];
                 let is_lower = there.iter().all(u8::is_ascii_lowercase) && there.len() <= 16;
-                prop_assert_eq!(run.is_lower, is_lower);
+                prop_assert_eq!(piece.is_lower, is_lower);
                 let turns = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
                 let is_one = there.iter().all(u8::is_ascii_alphabetic) && !there.windows(2).any(turns);
-                prop_assert_eq!(run.key != 0, is_lower || is_one && there.len() <= 8);
-                let key = key_of(bytes, run.start(), run.end());
-                prop_assert!(run.key == 0 || run.key == key);
+                prop_assert_eq!(piece.key != 0, is_lower || is_one && there.len() <= 8);
+                let key = key_of(bytes, piece.start(), piece.end());
+                prop_assert!(piece.key == 0 || piece.key == key);
                 let other = there.to_ascii_uppercase();
                 prop_assert_eq!(key, key_of(&other, 0, other.len()));
                 prop_assert_eq!(key, key_of_word(&other));
