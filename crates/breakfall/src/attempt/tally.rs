@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::window::nanos;
-
 /// What came since the lock was taken, all in the newest stretch of the windows.
 pub(super) struct Tally {
     origin: Instant,
-    /// When that stretch ends, in nanoseconds since the origin.
+    /// When that stretch ends, as a moment since the origin.
     until: AtomicU64,
     /// How many calls came, and how many went well.
     counts: AtomicU64,
@@ -30,9 +28,11 @@ impl Default for Tally {
 }
 
 impl Tally {
+    /// A time as a number: a later one is greater. No second has more nanoseconds than fit.
     #[inline]
-    fn nanos(&self, now: Instant) -> u64 {
-        nanos(now.saturating_duration_since(self.origin))
+    fn moment(&self, now: Instant) -> u64 {
+        let since = now.saturating_duration_since(self.origin);
+        since.as_secs() << 30 | u64::from(since.subsec_nanos())
     }
 
     /// Counts a call that comes in the stretch; false where that has ended.
@@ -55,7 +55,7 @@ impl Tally {
 
     #[inline]
     fn takes(&self, what: u64, now: Instant) -> bool {
-        let is_in = self.nanos(now) < self.until.load(Ordering::Relaxed);
+        let is_in = self.moment(now) < self.until.load(Ordering::Relaxed);
         if is_in {
             self.counts.fetch_add(what, Ordering::Relaxed);
         }
@@ -75,7 +75,7 @@ impl Tally {
     pub(super) fn begins(&self, now: Instant, ends: [Option<Instant>; 2]) {
         let ends = ends.into_iter().flatten().chain(now.checked_add(LONGEST));
         let until = ends.min().unwrap_or(now);
-        self.until.store(self.nanos(until), Ordering::Relaxed);
+        self.until.store(self.moment(until), Ordering::Relaxed);
     }
 
     /// From now on nothing is counted.

@@ -72,7 +72,7 @@ impl Window {
 }
 
 /// Five hundred years fit, and what is longer is as good as they.
-pub(super) fn nanos(time: Duration) -> u64 {
+fn nanos(time: Duration) -> u64 {
     time.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(time.subsec_nanos()))
 }
 

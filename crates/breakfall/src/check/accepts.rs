@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use super::limits::{is_as_long, is_exact, length, limits, whole_limits};
+use super::limits::{is_as_long, is_exact, is_within, length, limits, whole_limits};
 use super::simple::Simple;
 
 /// What a field may be. Which of them is told by a byte of its own, so that asking takes one step.
@@ -330,6 +330,7 @@ impl Accepts {
         match self {
             // What most fields are.
             Self::Text { min: 0, max: usize::MAX } => value.is_string(),
+            Self::Integer { min, max } => is_within(value, *min, *max),
             Self::Either(any) => any.iter().any(|one| one.accepts_one(value)),
             one => one.accepts_one(value),
         }
@@ -342,12 +343,7 @@ impl Accepts {
             Self::Text { min, max } => {
                 matches!(value, Value::String(text) if is_as_long(text, *min, *max))
             }
-            Self::Integer { min, max } => match value {
-                Value::Number(number) => {
-                    number.as_i64().is_some_and(|number| (*min..=*max).contains(&number))
-                }
-                _ => false,
-            },
+            Self::Integer { min, max } => is_within(value, *min, *max),
             Self::Word(word) => matches!(value, Value::String(text) if same(word, text)),
             Self::Anything => true,
             Self::Null => value.is_null(),

@@ -11,6 +11,13 @@ pub(super) fn is_as_long(text: &str, min: usize, max: usize) -> bool {
     (min..=max).contains(&text.chars().count())
 }
 
+/// Whether it is a whole number within limits.
+#[inline]
+pub(super) fn is_within(value: &Value, min: i64, max: i64) -> bool {
+    let Value::Number(number) = value else { return false };
+    number.as_i64().is_some_and(|number| (min..=max).contains(&number))
+}
+
 /// Above this, whole numbers are not all told apart as numbers with a point.
 const EXACT: u64 = 1 << 53;
 

@@ -81,6 +81,21 @@ pub(super) fn is_plain(facts: &Facts) -> bool {
     has_little && facts.substitute.is_none() && facts.payload.is_none()
 }
 
+/// Whether two details are surely the same: of names, where they are those of the same tools.
+fn is_same(one: &Detail, other: &Detail) -> bool {
+    let are = |one: &[Arc<str>], other: &[Arc<str>]| {
+        one.len() == other.len()
+            && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+    };
+    match (one, other) {
+        (
+            Detail::Names { nearest, callable, total },
+            Detail::Names { nearest: near, callable: all, total: many },
+        ) => total == many && are(nearest, near) && are(callable, all),
+        (one, other) => one == other,
+    }
+}
+
 /// Where the account of a failure is kept: many have the same words, or none.
 fn place(tool: &str, message: &str) -> usize {
     let (one, other) = (slot(message), slot(tool));
@@ -105,7 +120,7 @@ fn is_account_of(account: &FailureReport, facts: &Facts, terms: &Terms) -> bool 
         && account.error_type == error_type
         && account.resource == facts.resource
         && account.message == facts.message
-        && account.detail == facts.detail
+        && is_same(&account.detail, &facts.detail)
         && account.backtrace == facts.backtrace
 }
 
@@ -172,7 +187,11 @@ mod tests {
     struct Wraps(&'static str, #[source] std::io::Error);
 
     fn names(callable: &str) -> Detail {
-        Detail::Names { nearest: Vec::new(), callable: vec![callable.into()], total: 1 }
+        thread_local! {
+            static NAMES: [Arc<str>; 2] = ["look".into(), "seek".into()];
+        }
+        let known = NAMES.with(|names| names.iter().find(|name| &***name == callable).cloned());
+        Detail::Names { nearest: Vec::new(), callable: known.into_iter().collect(), total: 1 }
     }
 
     /// Failures that differ from one another in one thing each, and one that holds a secret.

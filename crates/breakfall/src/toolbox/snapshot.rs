@@ -51,6 +51,7 @@ impl Snapshot {
     }
 
     /// The tool of that exact name.
+    #[inline]
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Slot>> {
         self.by_name.get_or_init(|| by_name(&self.tools)).get(name)
     }
