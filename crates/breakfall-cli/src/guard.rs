@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use breakfall::{Call, Config, Entry, GuardBuilder};
 use breakfall_mcp::{
-    Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stdin, stdout,
+    Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stay_awake, stdin, stdout,
 };
 use breakfall_telemetry::Metrics;
 use clap::Args;
+use tokio::runtime::Builder;
 
 use crate::aside::{Aside, Ending};
 use crate::dashboard::Beside;
@@ -186,7 +187,7 @@ impl Guarded {
         let telemetry = Telemetry::start(&config, &servers.servers, metrics)?;
         let guard = telemetry.watch(guard);
         let serve = async { Session::serve(servers, guard, watchdog(), stdin(), stdout()).await };
-        let served = block_on(serve);
+        let served = block_on_awake(serve);
         telemetry.end();
         served?.map_err(stopped)
     }
@@ -332,7 +333,16 @@ async fn beat() {
 }
 
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    run_on(&mut Builder::new_current_thread(), work)
+}
+
+/// The same for who waits for lines that may come at once.
+fn block_on_awake<T>(work: impl Future<Output = T>) -> Result<T, Failed> {
+    run_on(Builder::new_current_thread().on_thread_park(stay_awake), work)
+}
+
+fn run_on<T>(runtime: &mut Builder, work: impl Future<Output = T>) -> Result<T, Failed> {
+    let runtime = runtime
         .enable_all()
         .build()
         .map_err(|error| Failed::new("could not start").because(error))?;

@@ -11,6 +11,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 use crate::error::Error;
 use crate::lines::Lines;
+use crate::patience::Source;
 use crate::servers::Command;
 use crate::watchdog::Watchdog;
 
@@ -115,7 +116,8 @@ pub(crate) fn spawn(
     let stderr = process.stderr.take().ok_or_else(no_pipe)?;
     let tail = Tail::default();
     tokio::spawn(drain(stderr, tail.clone()));
-    let lines = Lines::new(BufReader::with_capacity(64 << 10, stdout));
+    let source = Source::server(&stdout);
+    let lines = Lines::new(BufReader::with_capacity(64 << 10, stdout)).held_with(source);
     Ok((Child { process, group, watchdog, stderr: tail }, stdin, lines))
 }
 

@@ -11,6 +11,7 @@
 //! | `message` | a line | a request, a notification or an answer, its insides untouched |
 //! | `child` | a command | a process in a group of its own |
 //! | `lines`, `long`, `out` | bytes | lines within bounds, and back |
+//! | `patience` | how soon lines came | whether to stay awake for the next |
 //! | `upstream` | a server's description | a server that is kept alive, by its process or at its address |
 //! | `tools` | MCP's words for tools and results | ours, and back: the only file that knows both |
 //! | `session` | a client's requests | answers |
@@ -37,6 +38,7 @@ mod message;
 mod numbers;
 mod origin;
 mod out;
+mod patience;
 mod record;
 mod servers;
 mod session;
@@ -50,6 +52,7 @@ mod watchdog;
 pub use builtin::files;
 pub use error::Error;
 pub use front::Front;
+pub use patience::stay_awake;
 pub use record::Recorder;
 pub use servers::{Address, CLIENT_JSON, Command, Reach, Server, Servers};
 pub use session::Session;

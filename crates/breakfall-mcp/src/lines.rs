@@ -3,6 +3,7 @@
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use crate::long::{Bounded, Long};
+use crate::patience::Source;
 
 /// A line that came, or what came instead.
 #[derive(Debug, PartialEq)]
@@ -18,11 +19,17 @@ pub(crate) enum Line {
 pub(crate) struct Lines<R> {
     from: R,
     line: Bounded,
+    /// Where they come from, for who stays awake for them.
+    _source: Option<Source>,
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     pub(crate) fn new(from: R) -> Self {
-        Self { from, line: Bounded::default() }
+        Self { from, line: Bounded::default(), _source: None }
+    }
+
+    pub(crate) fn held_with(self, source: Source) -> Self {
+        Self { _source: Some(source), ..self }
     }
 
     /// The next line; `None` at the end. May be dropped and called again: nothing is lost.

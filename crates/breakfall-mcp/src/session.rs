@@ -28,6 +28,7 @@ use crate::message::{Answer, Message, answer, notification};
 use crate::numbers::Numbered;
 use crate::origin::Origin;
 use crate::out::Out;
+use crate::patience;
 use crate::tools::{self, Called, Errors};
 use crate::upstream::{Event, Events, Upstream, locked, of_subscription};
 
@@ -168,6 +169,9 @@ impl Session {
         let listens = method == "subscriptions/listen";
         let running = Running { origin: Arc::clone(&origin), stop, listens };
         locked(&self.running).insert(number, running);
+        if !listens {
+            patience::asked();
+        }
         let session = Arc::clone(self);
         // Boxed: it has nine kilobytes, and a task moves its future ten times from spawn to end.
         tokio::spawn(Box::pin(async move {
@@ -191,6 +195,9 @@ impl Session {
                 (Some(line), None) => session.send(line, None).await,
                 (None, Some(stream)) => stream.end(),
                 (None, None) => {}
+            }
+            if !listens {
+                patience::answered();
             }
         }));
         number

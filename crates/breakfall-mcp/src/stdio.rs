@@ -10,12 +10,18 @@ use tokio::io::{AsyncBufRead, AsyncWrite, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
+use crate::patience::Source;
+
 /// How much is read at once.
 const READ: usize = 64 << 10;
 
 /// Standard input, to be read by one.
 pub fn stdin() -> Box<dyn AsyncBufRead + Unpin + Send> {
-    match of(&io::stdin(), pipe::Receiver::from_owned_fd) {
+    let source = of(&io::stdin(), pipe::Receiver::from_owned_fd);
+    if source.is_some() {
+        Source::client(&io::stdin());
+    }
+    match source {
         Some(Either::Pipe(pipe)) => Box::new(BufReader::with_capacity(READ, pipe)),
         Some(Either::Socket(socket)) => Box::new(BufReader::with_capacity(READ, socket)),
         None => Box::new(BufReader::with_capacity(READ, tokio::io::stdin())),
