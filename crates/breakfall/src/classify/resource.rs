@@ -1,6 +1,7 @@
 //! What a failure is about: the path, URL, table, branch or name that is missing, denied or in
 //! the way. Every name in the text is weighed by its signs; the heaviest wins, or none.
 
+mod among;
 mod candidates;
 mod forms;
 mod letters;
