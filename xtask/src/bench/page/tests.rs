@@ -58,7 +58,7 @@ fn a_promise_is_held_or_not_by_what_was_counted() {
         page.text,
         "\n\n## What was promised, what was counted\n\n6 of 14 held.\n\n\
          | promise | limit | measured |  | without a guard |\n|---|---|---|---|---|\n\
-         | guarded success, by a schema that the validator checks | boxed + 1,200 instructions | boxed + 1,201 | **not held** |  |\n\
+         | guarded success, by a schema with a pattern, left to the validator | boxed + 1,200 instructions | boxed + 1,201 | **not held** |  |\n\
          | guarded success, by a schema of plain fields | boxed + 1,200 instructions | boxed + 1,000 | held |  |\n\
          | the same (stretch) | boxed + 400 instructions | boxed + 1,000 | **not held** |  |\n\
          | a panic | at most 42,000 instructions | 42,001 | **not held** | `catch_unwind` alone: 40,000 |\n\
