@@ -24,6 +24,9 @@ use crate::stream::Stream;
 /// How long it is waited for a message to arrive.
 const ARRIVING: Duration = Duration::from_secs(2);
 
+/// How often it is looked whether a message is still under way.
+const LOOKING: Duration = Duration::from_millis(10);
+
 /// How much of what a server says to a refusal is told to the developer.
 const TOLD: usize = 500;
 
@@ -292,6 +295,16 @@ impl Connection {
     /// Waits until the server is gone.
     pub(super) async fn over(&self) {
         let _ = self.is_gone.subscribe().wait_for(|gone| *gone).await;
+    }
+
+    /// Waits until the server has taken or refused all that it was asked. That is soon: somebody
+    /// looks now and then.
+    pub(super) async fn has_exchanged(&self) {
+        let is_under_way =
+            |it: &Waiting| it.exchange.as_ref().is_none_or(|exchange| !exchange.is_finished());
+        while locked(&self.waiting).iter().flat_map(Numbered::values).any(is_under_way) {
+            tokio::time::sleep(LOOKING).await;
+        }
     }
 
     /// Closes the server's input: most end by themselves then.

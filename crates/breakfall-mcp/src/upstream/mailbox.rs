@@ -11,6 +11,12 @@ use super::streams::Place;
 /// How long a server has to tell where its mailbox is.
 const TELLING: Duration = Duration::from_secs(5);
 
+/// What becomes of a connection whose answers come on one stream.
+const ENDED: &str = "its stream ended";
+
+/// How long a server has to refuse what came before its stream ended.
+const HEARING: Duration = Duration::from_secs(1);
+
 /// Whether a server may refuse a greeting so because it knows no other way.
 pub(super) fn may_have_one(lost: &Lost) -> bool {
     matches!(lost, Lost::Refused(it) if matches!(it.status, 400 | 404..=406 | 415 | 422 | 501))
@@ -30,12 +36,21 @@ pub(super) async fn open(upstream: &Arc<Upstream>, connection: &Arc<Connection>)
         async move {
             let Wire::Http(http) = &connection.wire else { return };
             let mut place = Place::default();
+            // A server that has forgotten a session ends its stream and refuses what comes: who asked
+            // before hears the refusal, and knows that nothing was done.
+            let refused = || tokio::time::timeout(HEARING, connection.has_exchanged());
+            let over = async {
+                connection.over().await;
+                let _ = refused().await;
+            };
             tokio::select! {
                 _ = http.read(&upstream, &connection, response, None, &mut place) => {}
-                () = connection.over() => {}
+                () = over => {}
             }
+            connection.is_retired(ENDED.to_owned());
+            let _ = refused().await;
             // No answer comes on any other.
-            connection.is_gone("its stream ended".to_owned());
+            connection.is_gone(ENDED.to_owned());
         }
     });
     let is_open = tokio::time::timeout(TELLING, http.mailbox.wait()).await.is_ok();
