@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use breakfall::{
-    Arguments, BoxFuture, Call, Context, Effect, Failure, Outcome, Tool, ToolSpec, Toolbox,
+    Arguments, BoxFuture, Call, Context, Effect, Failure, Outcome, Patience, Tool, ToolSpec,
+    Toolbox,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyRuntimeError;
@@ -13,7 +14,6 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::functions::{AllFunctions, Functions};
 use crate::options::{FOR_EVER, Options};
-use crate::patience::Patience;
 use crate::raised::Manners;
 use crate::reply::{self, Reply};
 use crate::slot::{Asked, Slot, Where};

@@ -19,7 +19,6 @@ mod known;
 mod logs;
 mod options;
 mod output;
-mod patience;
 mod raised;
 mod records;
 mod reply;

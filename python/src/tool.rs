@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
-use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Tool};
+use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Patience, Tool};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -16,7 +16,6 @@ use pyo3::types::PyDict;
 use crate::functions::Functions;
 use crate::given::given;
 use crate::output;
-use crate::patience::Patience;
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, Slot, Where};
 use crate::threads::{Bell, Job, Urgency, pool};

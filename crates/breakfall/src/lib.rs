@@ -39,6 +39,7 @@ mod guard;
 mod halves;
 mod journal;
 mod keywords;
+mod patience;
 mod redact;
 mod stretch;
 mod tool;
@@ -103,6 +104,7 @@ pub use fault::{Fault, Trouble, failure_of};
 pub use guard::{Batching, Guard, GuardBuilder};
 pub use halves::without_halves;
 pub use journal::{Calendar, Counts, Ending, LogLines, Memory, Record, Sink};
+pub use patience::Patience;
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
     Report, SecretRule, Span, is_hidden, secret_in_header,
