@@ -97,15 +97,19 @@ pub(super) fn specific(code: Verdict, phrase: Option<&Verdict>) -> Verdict {
 }
 
 /// A phrase, unless it is one of the vaguest and a name tells as much.
-pub(super) fn weaker(phrase: Option<Verdict>, otherwise: Option<Verdict>) -> Option<Verdict> {
-    match (phrase, otherwise) {
-        (Some(phrase), Some(otherwise))
-            if matches!(&*phrase.rule, "text.value" | "text.bug" | "text.exit")
-                && otherwise.kind == FailureKind::Internal =>
-        {
+pub(super) fn weaker(
+    phrase: Option<Verdict>,
+    otherwise: impl FnOnce() -> Option<Verdict>,
+) -> Option<Verdict> {
+    let Some(phrase) = phrase else { return otherwise() };
+    if !matches!(&*phrase.rule, "text.value" | "text.bug" | "text.exit") {
+        return Some(phrase);
+    }
+    match otherwise() {
+        Some(otherwise) if otherwise.kind == FailureKind::Internal => {
             let argument = phrase.words.as_deref().is_some_and(|w| w.contains("argument must be"));
             Some(if argument { phrase } else { otherwise })
         }
-        (phrase, otherwise) => phrase.or(otherwise),
+        _ => Some(phrase),
     }
 }

@@ -225,7 +225,7 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         .or_else(|| page(said))
         .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
         .or(sure)
-        .or_else(|| weaker(phrase, otherwise()))
+        .or_else(|| weaker(phrase, otherwise))
         .or_else(|| {
             let code = material.json_rpc()?;
             codes::json_rpc(code).map(|kind| Verdict::new(kind, "json-rpc", code.to_string()))

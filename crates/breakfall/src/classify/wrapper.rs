@@ -90,15 +90,15 @@ pub(super) fn inside<'t>(text: &'t str, tool: Option<&str>) -> &'t str {
 }
 
 fn without_one<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
-    // Most texts tell by their first letter that they begin otherwise.
+    // Most texts tell by their first letter or word that they begin otherwise.
     let is_first =
         |byte: &u8| FIRST.contains(&byte.to_ascii_lowercase()) || !byte.is_ascii_alphanumeric();
     let begins = tool.is_some_and(|tool| !tool.is_empty() && text.starts_with(tool));
-    if !text.as_bytes().first().is_some_and(is_first) && !begins {
+    if !begins && (!text.as_bytes().first().is_some_and(is_first) || !opens(text)) {
         return None;
     }
     let near = &text[..text.floor_char_boundary(LONGEST)];
-    let sign = near.find([':', '\n']);
+    let sign = memchr::memchr2(b':', b'\n', near.as_bytes());
     let head = match sign {
         Some(at) => &near[..at],
         None if near.len() == text.len() => near,
@@ -118,6 +118,13 @@ fn without_one<'t>(text: &'t str, tool: Option<&str>) -> Option<&'t str> {
         before = word;
     }
     is_named.then(|| sign.map_or("", |at| text[at + 1..].trim_start()))
+}
+
+/// Whether a wrapper may begin with the first word of a text: what is no plain word may be quoted.
+fn opens(text: &str) -> bool {
+    let letters = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let is_plain = matches!(text.as_bytes().get(letters), Some(b' ')) && letters > 0;
+    !is_plain || is_of_wrapper(&text[..letters])
 }
 
 fn is_of_wrapper(word: &str) -> bool {

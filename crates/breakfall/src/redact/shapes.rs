@@ -175,7 +175,7 @@ fn read(line: &str) -> Option<Announced> {
         least_entropy: least.parse().unwrap_or(0.0),
         in_a_place: matches!(form, "place" | "told"),
         named: if form == "beside" { longest_name(names, keywords) } else { None },
-        needs_digit: matches!(form, "token" | "prefix" | "told")
+        needs_digit: (matches!(form, "token" | "prefix" | "told") || names == "numbered")
             && !["huggingface", "aws-"].iter().any(|known| name.starts_with(known)),
         begins: (form == "begins").then(|| Beginning::read(keywords, names, shape)),
         pattern,

@@ -110,7 +110,7 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (
             MISSING,
             Pattern::new(
-                &[" in ", " on "],
+                &["' in ", "' on ", "\" in ", "\" on ", "` in ", "` on ", "] in ", "] on "],
                 r#"(?i)(?:\bno (?:such )?(?:\w+ ){0,2}?|(?:could not|couldn't|cannot|can't|unable to) (?:find|locate) (?:the |an? )?(?:\w+ ){0,2}?)['"`\[]([^'"`\]\n]+)['"`\]] (?:in|on) (?:the )?(?:\w+ )?['"`]?[\w./]"#,
             ),
         ),

@@ -1,6 +1,8 @@
 //! Tokens that begin with a prefix of their own: the prefix is what the scan finds, and the rest is
 //! read letter by letter, so that none of them needs an expression.
 
+use std::ops::RangeInclusive;
+
 use super::entropy;
 
 /// The longest of these tokens.
@@ -16,8 +18,8 @@ pub(super) struct Beginning {
 }
 
 enum Piece {
-    /// So many letters of a class, or more.
-    Run(Class, usize),
+    /// So many letters of a class.
+    Run(Class, RangeInclusive<usize>),
     /// What stands between two runs.
     Between(String),
 }
@@ -65,9 +67,9 @@ impl Beginning {
         for piece in &self.pieces {
             let rest = &bytes[end..];
             end += match piece {
-                Piece::Run(class, least) => {
+                Piece::Run(class, lengths) => {
                     Some(rest.iter().take_while(|byte| class(**byte)).count())
-                        .filter(|length| length >= least)?
+                        .filter(|length| lengths.contains(length))?
                 }
                 Piece::Between(between) => {
                     rest.starts_with(between.as_bytes()).then_some(between.len())?
@@ -100,11 +102,12 @@ fn is_irregular(tail: &str, mixed: bool) -> bool {
 }
 
 fn piece(written: &str) -> Piece {
-    let class = written.trim_end_matches(|c: char| c.is_ascii_digit());
-    let least = written[class.len()..].parse().ok();
+    let (run, most) = written.split_once("..").unwrap_or((written, ""));
+    let class = run.trim_end_matches(|c: char| c.is_ascii_digit());
+    let least = run[class.len()..].parse().ok();
     let known = CLASSES.iter().find(|(name, _)| *name == class);
     match known.zip(least) {
-        Some(((_, class), least)) => Piece::Run(*class, least),
+        Some(((_, class), least)) => Piece::Run(*class, least..=most.parse().unwrap_or(usize::MAX)),
         None => Piece::Between(written.to_owned()),
     }
 }
@@ -130,6 +133,14 @@ mod tests {
             let start = text.to_ascii_lowercase().find("ab_").unwrap_or_default();
             assert_eq!(token.end(text, start, start + 3), end, "{text}");
         }
+    }
+
+    #[test]
+    fn a_run_may_have_a_longest_length() {
+        let token = Beginning::read("s.", "-", "alnum4..6");
+        let end = |text: &str| token.end(text, 0, 2);
+        let ends = ["s.a1b", "s.a1b2", "s.a1b2c3", "s.a1b2c3d"].map(end);
+        assert_eq!(ends, [None, Some(6), Some(8), None]);
     }
 
     #[test]
