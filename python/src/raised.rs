@@ -62,23 +62,26 @@ impl Manners {
         if !is(error, &py.get_type::<PyException>()) || is(error, self.passes.bind(py)) {
             return Heard::Escape;
         }
-        let all = leaves(error);
+        let seen = Seen::of(error);
+        let all = seen.leaves();
         let first = all.first().unwrap_or(error);
-        let traceback = traceback(error, &Said::by(error));
+        let traceback = traceback(&seen);
+        let seen = if first.is(error) { seen } else { Seen::of(first) };
         // Where others failed too, the words of one do not tell what came of the call.
         let are = |class: &Bound<'_, PyAny>| all.iter().all(|error| is(error, class));
         if are(self.declared.bind(py)) {
-            return Heard::Failure(declared(first).traceback(traceback));
+            return Heard::Failure(declared(seen).traceback(traceback));
         }
-        let raised = raised(first, Said::by(first)).traceback(traceback);
+        let raised = raised(seen).traceback(traceback);
         let raised = if are(self.told.bind(py)) { raised.told() } else { raised };
         Heard::Failure(Failure::raised(raised))
     }
 }
 
 /// A failure that the tool declared.
-fn declared(error: &Bound<'_, PyAny>) -> Failure {
-    let get = |name: &str| error.getattr_opt(name).ok().flatten().filter(|value| !value.is_none());
+fn declared(seen: Seen<'_>) -> Failure {
+    let get =
+        |name: &str| seen.error.getattr_opt(name).ok().flatten().filter(|value| !value.is_none());
     let text = |name: &str| get(name).map(|value| shown(&value));
     let kind = text("kind").and_then(|kind| kind.parse::<FailureKind>().ok());
     let kind = kind.unwrap_or(FailureKind::Execution);
@@ -101,7 +104,7 @@ fn declared(error: &Bound<'_, PyAny>) -> Failure {
     if let Some(wait) = get("wait").and_then(|wait| seconds(&wait)) {
         failure = failure.wait_for(wait);
     }
-    failure.caused_by(raised(error, Said::by(error)))
+    failure.caused_by(raised(seen))
 }
 
 /// What is wrong with arguments: pairs of a path and a remark.
@@ -126,24 +129,78 @@ impl Said {
     }
 }
 
-/// Those of a group, where it is one. Python 3.10 has none of its own, but libraries have.
-fn members<'py>(error: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
-    let is_group = |class: Bound<'_, PyAny>| {
-        class.cast::<PyType>().is_ok_and(|class| name(class).ends_with("ExceptionGroup"))
-    };
-    if !error.get_type().mro().iter().any(is_group) {
-        return None;
-    }
-    let all = error.getattr_opt("exceptions").ok().flatten()?.try_iter().ok()?;
-    Some(all.flatten().collect()).filter(|all: &Vec<_>| !all.is_empty())
+/// An exception with what is asked of it more than once.
+struct Seen<'py> {
+    error: Bound<'py, PyAny>,
+    said: Said,
+    /// Those in it, where it is a group.
+    members: Vec<Bound<'py, PyAny>>,
 }
 
-/// The exceptions that a group comes down to, the first of which stands for it: a group says
-/// nothing that they do not. What is no group is its own.
-fn leaves<'py>(error: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
-    let mut found = Vec::new();
-    gather(error, 0, &mut found);
-    found
+impl<'py> Seen<'py> {
+    fn of(error: &Bound<'py, PyAny>) -> Self {
+        Self { error: error.clone(), said: Said::by(error), members: members(error) }
+    }
+
+    /// The exceptions that a group comes down to, the first of which stands for it: a group says
+    /// nothing that they do not. What is no group is its own.
+    fn leaves(&self) -> Vec<Bound<'py, PyAny>> {
+        let mut found = Vec::new();
+        match &*self.members {
+            [] => found.push(self.error.clone()),
+            all => all.iter().for_each(|error| gather(error, 1, &mut found)),
+        }
+        found
+    }
+
+    /// What it was raised from; for a group that is the first in it.
+    fn cause(&self) -> Option<Bound<'py, PyAny>> {
+        let cause = self.error.getattr(intern!(self.error.py(), "__cause__")).ok()?;
+        if cause.is_none() { self.members.first().cloned() } else { Some(cause) }
+    }
+
+    /// What it was raised from or after, and how that is told.
+    fn before(&self) -> Option<(Bound<'py, PyAny>, &'static str)> {
+        let py = self.error.py();
+        if let Some(cause) = self.cause() {
+            let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
+            return Some((cause, joint));
+        }
+        let context = self.error.getattr(intern!(py, "__context__")).ok()?;
+        let is_hidden = || {
+            let hidden = self.error.getattr(intern!(py, "__suppress_context__"));
+            hidden.is_ok_and(|hidden| hidden.is_truthy().unwrap_or(false))
+        };
+        if context.is_none() || is_hidden() {
+            return None;
+        }
+        Some((context, "\n\nWhile that was handled another was raised:\n\n"))
+    }
+
+    /// It with its frames, alone.
+    fn part(&self) -> String {
+        let mut text = frames(&self.error);
+        text.extend([&*self.said.name, ": ", &*self.said.text]);
+        // Those of a group that do not stand for it.
+        for error in self.members.iter().skip(1).take(CAUSES) {
+            let _ = write!(text, "\n  and {}: {}", name(&error.get_type()), shown(error));
+        }
+        text
+    }
+}
+
+/// Those of a group, where it is one. Python 3.10 has none of its own, but libraries have.
+fn members<'py>(error: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
+    let is_group = |class: Bound<'_, PyAny>| {
+        class.cast::<PyType>().is_ok_and(|class| {
+            class.name().is_ok_and(|name| name.to_string_lossy().ends_with("ExceptionGroup"))
+        })
+    };
+    if !error.get_type().mro().iter().any(is_group) {
+        return Vec::new();
+    }
+    let all = error.getattr_opt("exceptions").ok().flatten();
+    all.and_then(|all| all.try_iter().ok()).map(|all| all.flatten().collect()).unwrap_or_default()
 }
 
 /// The depth is bounded, so this may call itself.
@@ -151,41 +208,37 @@ fn gather<'py>(error: &Bound<'py, PyAny>, depth: usize, found: &mut Vec<Bound<'p
     if found.len() >= LEAVES {
         return;
     }
-    match members(error).filter(|_| depth < CAUSES) {
-        Some(all) => all.iter().for_each(|error| gather(error, depth + 1, found)),
-        None => found.push(error.clone()),
+    let members = if depth < CAUSES { members(error) } else { Vec::new() };
+    if members.is_empty() {
+        found.push(error.clone());
+    }
+    for error in &members {
+        gather(error, depth + 1, found);
     }
 }
 
 /// An exception with what it was raised from.
-fn raised(error: &Bound<'_, PyAny>, said: Said) -> Raised {
-    let mut causes: Vec<(Bound<'_, PyAny>, Said)> = Vec::new();
-    let mut next = cause(error);
-    while let Some(cause) = next {
-        let cause = leaves(&cause).into_iter().next().unwrap_or(cause);
-        let is_known = cause.is(error) || causes.iter().any(|(known, _)| known.is(&cause));
-        if causes.len() + 1 >= CAUSES || is_known {
+fn raised(seen: Seen<'_>) -> Raised {
+    let mut all = vec![seen];
+    while all.len() < CAUSES
+        && let Some(cause) = all.last().and_then(Seen::cause)
+    {
+        let mut cause = Seen::of(&cause);
+        if let Some(first) = cause.leaves().into_iter().next().filter(|it| !it.is(&cause.error)) {
+            cause = Seen::of(&first);
+        }
+        if all.iter().any(|known| known.error.is(&cause.error)) {
             break;
         }
-        let said = Said::by(&cause);
-        next = self::cause(&cause);
-        causes.push((cause, said));
+        all.push(cause);
     }
-    let inner =
-        causes.into_iter().rev().fold(None, |inner, (cause, said)| Some(one(&cause, said, inner)));
-    one(error, said, inner)
+    let outermost = all.remove(0);
+    let inner = all.into_iter().rev().fold(None, |inner, seen| Some(one(seen, inner)));
+    one(outermost, inner)
 }
 
-/// What an exception was raised from; for a group that is the first in it.
-fn cause<'py>(error: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let cause = error.getattr(intern!(error.py(), "__cause__")).ok()?;
-    if !cause.is_none() {
-        return Some(cause);
-    }
-    members(error)?.into_iter().next()
-}
-
-fn one(error: &Bound<'_, PyAny>, said: Said, cause: Option<Raised>) -> Raised {
+fn one(Seen { error, said, .. }: Seen<'_>, cause: Option<Raised>) -> Raised {
+    let error = &error;
     let py = error.py();
     let class = error.get_type();
     let is_of_the_system = error.is_instance_of::<PyOSError>() && counts_as_the_systems(&said.name);
@@ -263,47 +316,21 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
 
 /// Where an exception was raised, with what it was raised from, as Python writes it but without
 /// reading the source.
-fn traceback(error: &Bound<'_, PyAny>, outermost: &Said) -> String {
-    let mut parts = vec![part(error, outermost)];
-    let mut next = before(error);
+fn traceback(outermost: &Seen<'_>) -> String {
+    let mut parts = vec![outermost.part()];
+    let mut next = outermost.before();
     while parts.len() < CAUSES
         && let Some((error, joint)) = next
     {
-        let said = Said::by(&error);
-        let mut part = part(&error, &said);
+        let seen = Seen::of(&error);
+        let mut part = seen.part();
         part.push_str(joint);
         parts.push(part);
-        next = before(&error);
+        next = seen.before();
     }
     // What came before stands before.
     parts.reverse();
     parts.concat()
-}
-
-/// An exception with its frames, alone.
-fn part(error: &Bound<'_, PyAny>, said: &Said) -> String {
-    let mut text = frames(error);
-    text.extend([&*said.name, ": ", &*said.text]);
-    // Those of a group that do not stand for it.
-    for error in members(error).unwrap_or_default().iter().skip(1).take(CAUSES) {
-        let _ = write!(text, "\n  and {}: {}", name(&error.get_type()), shown(error));
-    }
-    text
-}
-
-/// What an exception was raised from or after, and how that is told.
-fn before<'py>(error: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, &'static str)> {
-    let py = error.py();
-    if let Some(cause) = cause(error) {
-        let joint = "\n\nThe above exception was the direct cause of the following:\n\n";
-        return Some((cause, joint));
-    }
-    let context = error.getattr(intern!(py, "__context__")).ok()?;
-    let hidden = error.getattr(intern!(py, "__suppress_context__"));
-    if context.is_none() || hidden.is_ok_and(|hidden| hidden.is_truthy().unwrap_or(false)) {
-        return None;
-    }
-    Some((context, "\n\nWhile that was handled another was raised:\n\n"))
 }
 
 fn frames(error: &Bound<'_, PyAny>) -> String {
@@ -328,11 +355,14 @@ fn frames(error: &Bound<'_, PyAny>) -> String {
 fn frame(traceback: &Bound<'_, PyAny>, may_be_ours: bool) -> PyResult<Option<String>> {
     let py = traceback.py();
     let code = traceback.getattr(intern!(py, "tb_frame"))?.getattr(intern!(py, "f_code"))?;
-    let file = shown(&code.getattr(intern!(py, "co_filename"))?);
+    let file = code.getattr(intern!(py, "co_filename"))?.str()?;
+    let file = file.to_string_lossy();
     if may_be_ours && OURS.iter().any(|ours| file.ends_with(ours)) {
         return Ok(None);
     }
-    let function = code.getattr(intern!(py, "co_name"))?;
-    let line = traceback.getattr(intern!(py, "tb_lineno"))?;
-    Ok(Some(format!("  File \"{file}\", line {line}, in {}\n", shown(&function))))
+    let function = code.getattr(intern!(py, "co_name"))?.str()?;
+    // Code that was made up has none.
+    let line: u32 = traceback.getattr(intern!(py, "tb_lineno"))?.extract().unwrap_or(0);
+    let function = function.to_string_lossy();
+    Ok(Some(format!("  File \"{file}\", line {line}, in {function}\n")))
 }

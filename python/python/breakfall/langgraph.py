@@ -233,8 +233,7 @@ class ErrorHandlingToolNode(ToolNode):
     def _words(self, reply: Any) -> str:
         """What the model is told of a failure, as ``handle_tool_errors`` decides."""
         handled: Any = self._handle_tool_errors
-        error = raised(reply)
-        if error is None or self._is_for_the_guard or handled is True:
+        if self._is_for_the_guard or handled is True or (error := raised(reply)) is None:
             return str(reply.text)
         if not handled:
             raise error
