@@ -201,6 +201,7 @@ fn caught_panic(asked: Search) -> Option<String> {
 #[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]
 #[bench::failure_200_bytes_as_before(fails("fails_alike", FailureKind::NotFound))]
 #[bench::failure_200_bytes_of_a_known_kind(fails("fails_knowingly", FailureKind::Execution))]
+#[bench::failure_raised_elsewhere(fails("raises", FailureKind::NotFound))]
 #[bench::failure_200_bytes_logged(logged("fails"))]
 #[bench::failure_200_bytes_as_before_logged(logged("fails_alike"))]
 #[bench::failure_200_bytes_logged_by_tracing_subscriber(logged_by_tracing_subscriber("fails"))]

@@ -5,7 +5,7 @@ use std::future::ready;
 use std::pin::Pin;
 
 use breakfall::{
-    Arguments, BoxFuture, Context, Effect, Entry, Failure, Outcome, Output, Tool, ToolSpec,
+    Arguments, BoxFuture, Context, Effect, Entry, Failure, Outcome, Output, Raised, Tool, ToolSpec,
     function,
 };
 use schemars::JsonSchema;
@@ -112,6 +112,16 @@ pub fn message(number: u32, bytes: usize) -> String {
     text
 }
 
+/// An exception as Python raises it, which differs from call to call.
+fn raised(number: u32) -> Raised {
+    let text = format!("there is no row {number} in the table");
+    let file = "/srv/agent/src/agent/tools/rows.py";
+    let traceback = format!(
+        "Traceback (most recent call last):\n  File \"{file}\", line 57, in find\nLookupError: {text}"
+    );
+    Raised::new("LookupError", text).traceback(traceback)
+}
+
 /// The schema that bad arguments are checked against.
 fn pages() -> Value {
     json!({
@@ -176,6 +186,9 @@ pub fn tools() -> Vec<Entry> {
         fails_alike("fails_alike_at_length", 4 << 10),
         function("fails_knowingly", "Fails, and says in which way.", |asked: Search| async move {
             Err::<String, _>(Failure::execution(message(asked.limit, 200)))
+        }),
+        function("raises", "Raises an exception.", |asked: Search| async move {
+            Err::<String, _>(Failure::raised(raised(asked.limit)))
         }),
         function("panics", "Panics.", |asked: Search| async move {
             Ok::<_, Failure>(panics(asked).await)
