@@ -12,6 +12,9 @@ use crate::{Disposition, FailureKind};
 
 const KINDS: usize = FailureKind::ALL.len();
 
+/// Room for a score of each: a power of two, so that a place is in it without being looked at.
+const ROOM: usize = KINDS.next_power_of_two();
+
 /// How many words of a text must be known; the name of its type does not count.
 const KNOWN: usize = 4;
 
@@ -28,10 +31,6 @@ const THRESHOLDS: &[f32] = &[CLEARLY, LIKELY, LIKELY_FATAL, 0.35, 0.4, 0.5, 0.6,
 
 /// How near two numbers must be for the order of a sum to matter between them.
 const DOUBT: f32 = 0.001;
-
-/// What is less likely than the likeliest by so much is nothing beside it: all others together are
-/// less than what is in doubt.
-const NOTHING: f32 = -11.0;
 
 /// For how many words and pairs there is room.
 const WORDS: usize = 1 << 14;
@@ -119,17 +118,20 @@ impl Table {
     }
 
     /// The kind that words speak for, how likely that is, and whether it is as likely in whatever
-    /// order they are added up, all considered that is more than `least`.
-    fn scores(&self, known: &[Known], least: f32) -> (usize, f32, bool) {
+    /// order they are added up.
+    fn scores(&self, known: &[Known]) -> (usize, f32, bool) {
         #[expect(clippy::cast_precision_loss, reason = "hundreds of words")]
         let share = (known.len() as f32).sqrt().recip();
-        let mut scores = self.before;
-        for (kind, weight) in known.iter().flat_map(|known| self.weights(known.nth)) {
-            scores[*kind] += weight * share;
+        let mut scores = [0.0; ROOM];
+        scores[..KINDS].copy_from_slice(&self.before);
+        for known in known {
+            for (kind, weight) in self.weights(known.nth) {
+                scores[kind % ROOM] += weight * share;
+            }
         }
+        let scores = &scores[..KINDS];
         let most = scores.iter().copied().fold(f32::MIN, f32::max);
-        let behind = scores.iter().map(|score| score - most).filter(|behind| *behind > least);
-        let all: f32 = behind.map(f32::exp).sum();
+        let all: f32 = scores.iter().map(|score| (score - most).exp()).sum();
         let mut best = 0;
         let mut near = 0;
         for (kind, score) in scores.iter().enumerate() {
@@ -185,11 +187,11 @@ pub(super) fn guess<'t>(
     if told < KNOWN_AT_LEAST {
         return None;
     }
-    let (mut best, mut likely, sure) = table.scores(&known, NOTHING);
+    let (mut best, mut likely, sure) = table.scores(&known);
     if !sure {
         // The sum of many depends on their order, by very little: here it may matter.
         known.sort_unstable_by_key(|known| table.words[known.nth].0);
-        (best, likely, _) = table.scores(&known, f32::NEG_INFINITY);
+        (best, likely, _) = table.scores(&known);
     }
     let kind = FailureKind::ALL[best];
     let fatal = kind.disposition() == Disposition::Fatal;
@@ -257,9 +259,9 @@ mod tests {
             words.features(|key, feature, _| {
                 known.extend(TABLE.find(key).map(|nth| Known { nth, feature }));
             });
-            let (best, likely, sure) = TABLE.scores(&known, NOTHING);
+            let (best, likely, sure) = TABLE.scores(&known);
             known.sort_by_key(|known| TABLE.words[known.nth].0);
-            let (same, as_likely, _) = TABLE.scores(&known, f32::NEG_INFINITY);
+            let (same, as_likely, _) = TABLE.scores(&known);
             let above = |likely: f32| THRESHOLDS.iter().filter(|least| likely > **least).count();
             prop_assert!(!sure || best == same && above(likely) == above(as_likely));
         }

@@ -5,7 +5,7 @@
 const LONGEST: usize = 200;
 const MOST: usize = 3;
 
-/// The words of a wrapper beside the name.
+/// The words of a wrapper beside the name, in order.
 const WORDS: &[&str] = &[
     "a",
     "again",
@@ -128,7 +128,8 @@ fn opens(text: &str) -> bool {
 }
 
 fn is_of_wrapper(word: &str) -> bool {
-    word.is_empty() || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+    let lower = word.bytes().map(|byte| byte.to_ascii_lowercase());
+    word.is_empty() || WORDS.binary_search_by(|known| known.bytes().cmp(lower.clone())).is_ok()
 }
 
 /// Without what quotes it or ends it.
@@ -140,7 +141,12 @@ fn trimmed(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::inside;
+    use super::{WORDS, inside};
+
+    #[test]
+    fn the_words_are_in_order() {
+        assert!(WORDS.is_sorted());
+    }
 
     #[test]
     fn what_is_said_of_every_error_is_left_out() {
