@@ -31,15 +31,14 @@ impl Redactor {
 
     /// The account of a failure; of one that was told last in the same words, the same.
     fn account(&self, failure: Failure, terms: &Terms) -> Arc<FailureReport> {
-        if let Some(known) = self.told_before(&failure, terms) {
-            return known;
+        if !is_plain(failure.facts()) {
+            return Arc::new(self.anew(failure, terms));
         }
-        let is_plain = is_plain(failure.facts());
-        let account = Arc::new(self.anew(failure, terms));
-        if is_plain {
+        self.told_before(&failure, terms).unwrap_or_else(|| {
+            let account = Arc::new(self.anew(failure, terms));
             self.keep(&account);
-        }
-        account
+            account
+        })
     }
 
     fn output(&self, mut output: Output, terms: &Terms) -> OutputReport {

@@ -34,16 +34,13 @@ thread_local! {
 }
 
 impl Redactor {
-    /// The account of a failure that was told last, in the same words and with the same facts.
+    /// The account of a plain failure that was told last, in the same words and with the same facts.
     pub(super) fn told_before(
         &self,
         failure: &Failure,
         terms: &Terms,
     ) -> Option<Arc<FailureReport>> {
         let facts = failure.facts();
-        if !is_plain(facts) {
-            return None;
-        }
         let place = place(terms.tool, &facts.message);
         let known = |accounts: &Accounts| {
             let accounts = accounts.borrow();
@@ -56,7 +53,7 @@ impl Redactor {
         ACCOUNTS.try_with(known).ok().flatten()
     }
 
-    /// Keeps the account of a failure. What is cleaned stays as it is when it is cleaned again, so
+    /// Keeps the account of a plain failure. What is cleaned stays as it is when it is cleaned again, so
     /// that this is also the account of a failure with these facts as they stand here.
     pub(super) fn keep(&self, account: &Arc<FailureReport>) {
         let is_kept = account.removed_characters == 0
