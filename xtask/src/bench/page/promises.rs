@@ -14,34 +14,69 @@ struct Promise {
     held: bool,
     /// What it takes, or what there is left, where no guard is: nobody can do with less.
     alone: String,
+    /// What stands in the way of one that is not held.
+    why: &'static str,
 }
 
 impl Promise {
+    fn new(what: &str, limit: String, measured: String, held: bool) -> Self {
+        Self { what: what.to_owned(), limit, measured, held, alone: String::new(), why: "" }
+    }
+
+    fn because(self, why: &'static str) -> Self {
+        Self { why, ..self }
+    }
+
     fn beside(mut self, alone: Option<String>) -> Self {
         self.alone = alone.unwrap_or_default();
         self
     }
 }
 
-/// Bounds on the instructions of a bench.
-const BOUNDS: &[(&str, &str, u64)] = &[
-    ("a failure of 200 bytes never read before", "guarded call: failure 200 bytes", 6_000),
-    ("the same, in words that came before", "guarded call: failure 200 bytes as before", 6_000),
-    ("the first with a log line", "guarded call: failure 200 bytes logged", 9_000),
-    (
-        "the same, in words that came before",
-        "guarded call: failure 200 bytes as before logged",
-        9_000,
+/// A bound on the instructions of a bench: what it bounds, and what stands in its way.
+struct Bound {
+    what: &'static str,
+    bench: &'static str,
+    limit: u64,
+    why: &'static str,
+}
+
+const fn bound(what: &'static str, bench: &'static str, limit: u64, why: &'static str) -> Bound {
+    Bound { what, bench, limit, why }
+}
+
+const READ: &str = "every word is looked up for phrases, for the kind and for what it names: that is \
+                    what reading it right takes";
+const MADE: &str = "an error becomes a failure, a count of the loop guard, a record and a reply, each \
+                    time";
+const AGAIN: &str = "the same, in words that came before";
+
+/// Bounds on what a call takes.
+const BOUNDS: &[Bound] = &[
+    bound(
+        "a failure of 200 bytes never read before",
+        "guarded call: failure 200 bytes",
+        6_000,
+        READ,
     ),
-    (
+    bound(AGAIN, "guarded call: failure 200 bytes as before", 6_000, MADE),
+    bound("the first with a log line", "guarded call: failure 200 bytes logged", 9_000, READ),
+    bound(AGAIN, "guarded call: failure 200 bytes as before logged", 9_000, MADE),
+    bound(
         "a failure of 4 KiB never read before, with a log line",
         "guarded call: failure 4 kib logged",
         50_000,
+        "its first and its last KiB are read word by word",
     ),
-    ("the same, in words that came before", "guarded call: failure 4 kib as before logged", 50_000),
-    ("five bad arguments", "guarded call: five bad arguments", 21_000),
-    ("an unknown tool among 100, with suggestions", "guarded call: unknown among 100", 8_000),
-    ("a panic", "guarded call: panic", 42_000),
+    bound(AGAIN, "guarded call: failure 4 kib as before logged", 50_000, MADE),
+    bound("five bad arguments", "guarded call: five bad arguments", 21_000, ""),
+    bound(
+        "an unknown tool among 100, with suggestions",
+        "guarded call: unknown among 100",
+        8_000,
+        "",
+    ),
+    bound("a panic", "guarded call: panic", 42_000, "nearly all of it is the unwinding"),
 ];
 
 /// What takes some of them whoever does it.
@@ -49,19 +84,26 @@ const ALONE: &[(&str, &str, &str)] =
     &[("guarded call: panic", "caught panic: alone", "`catch_unwind` alone")];
 
 /// How much a guarded success may take beyond a boxed call, and how much would be better still.
-const SUCCESSES: &[(&str, &str, u64)] = &[
-    (
+const SUCCESSES: &[Bound] = &[
+    bound(
         "guarded success, by a schema with a pattern, left to the validator",
         "guarded call: success by validator",
         1_200,
+        "the validator walks the schema once more",
     ),
-    (
+    bound(
         "guarded success, by a schema of lengths, bounds, `not`, `anyOf`",
         "guarded call: success by rich schema",
         1_200,
+        "each of these words is another step",
     ),
-    ("guarded success, by a schema of plain fields", "guarded call: success", 1_200),
-    ("the same (stretch)", "guarded call: success", 400),
+    bound("guarded success, by a schema of plain fields", "guarded call: success", 1_200, ""),
+    bound(
+        "the same (stretch)",
+        "guarded call: success",
+        400,
+        "arguments are checked, gates counted, panics caught, and the clock is read",
+    ),
 ];
 
 /// How many bytes all failures that are recorded may take, in MiB, and how many there are.
@@ -101,42 +143,35 @@ pub(super) fn section(page: &mut Page, figures: &Figures) {
         .into_iter()
         .map(|row| {
             let held = if row.held { "held" } else { "**not held**" };
-            vec![row.what, row.limit, row.measured, held.to_owned(), row.alone]
+            let why = if row.held { "" } else { row.why };
+            vec![row.what, row.limit, row.measured, held.to_owned(), row.alone, why.to_owned()]
         })
         .collect();
-    page.table(&["promise", "limit", "measured", "", "without a guard"], &rows);
+    page.table(&["promise", "limit", "measured", "", "without a guard", "why not"], &rows);
 }
 
 fn at_most(what: &str, limit: u64, counted: u64) -> Promise {
-    Promise {
-        what: what.to_owned(),
-        limit: format!("at most {} instructions", grouped(limit)),
-        measured: grouped(counted),
-        held: counted <= limit,
-        alone: String::new(),
-    }
+    let allowed = format!("at most {} instructions", grouped(limit));
+    Promise::new(what, allowed, grouped(counted), counted <= limit)
 }
 
 fn instructions(counts: &Value) -> Vec<Promise> {
     let count = |bench: &str| figures::count(counts, bench);
     let mut rows = Vec::new();
     let boxed = count("boxed call: one");
-    for (what, bench, limit) in SUCCESSES {
+    for Bound { what, bench, limit, why } in SUCCESSES {
         let (Some(boxed), Some(guarded)) = (boxed, count(bench)) else { continue };
         let more = guarded.saturating_sub(boxed);
-        rows.push(Promise {
-            what: (*what).to_owned(),
-            limit: format!("boxed + {} instructions", grouped(*limit)),
-            measured: format!("boxed + {}", grouped(more)),
-            held: more <= *limit,
-            alone: String::new(),
-        });
+        let allowed = format!("boxed + {} instructions", grouped(*limit));
+        let measured = format!("boxed + {}", grouped(more));
+        rows.push(Promise::new(what, allowed, measured, more <= *limit).because(why));
     }
-    for (what, bench, limit) in BOUNDS {
+    for Bound { what, bench, limit, why } in BOUNDS {
         let alone = ALONE.iter().find(|(of, ..)| of == bench);
         let alone = alone.and_then(|(_, bench, words)| Some((count(bench)?, words)));
         let alone = alone.map(|(counted, words)| format!("{words}: {}", grouped(counted)));
-        rows.extend(count(bench).map(|counted| at_most(what, *limit, counted).beside(alone)));
+        let promise = count(bench).map(|counted| at_most(what, *limit, counted));
+        rows.extend(promise.map(|promise| promise.beside(alone).because(why)));
     }
     if let (Some(boxed), Some(batch)) = (count("boxed call: ten"), count("guarded batch: ten")) {
         rows.push(ratio_at_most("a batch of ten beside ten boxed calls", 1.5, ratio(batch, boxed)));
@@ -150,23 +185,13 @@ fn ratio(one: u64, other: u64) -> f64 {
 }
 
 fn ratio_at_most(what: &str, limit: f64, measured: f64) -> Promise {
-    Promise {
-        what: what.to_owned(),
-        limit: format!("at most {limit} ×"),
-        measured: format!("{} ×", figure(measured)),
-        held: measured <= limit,
-        alone: String::new(),
-    }
+    let told = format!("{} ×", figure(measured));
+    Promise::new(what, format!("at most {limit} ×"), told, measured <= limit)
 }
 
 fn ratio_at_least(what: &str, limit: f64, measured: f64) -> Promise {
-    Promise {
-        what: what.to_owned(),
-        limit: format!("at least {limit} ×"),
-        measured: format!("{} ×", figure(measured)),
-        held: measured >= limit,
-        alone: String::new(),
-    }
+    let told = format!("{} ×", figure(measured));
+    Promise::new(what, format!("at least {limit} ×"), told, measured >= limit)
 }
 
 /// Each peer beside the guard that is given the arguments in the same shape.
@@ -177,20 +202,22 @@ fn peers(counts: &Value) -> Vec<Promise> {
             "rig tool set: success",
             "guarded call: success from text",
             10.0,
+            "the text becomes a value, which is checked; rig reads it into the tool's type",
         ),
         (
             "fewer instructions than rmcp's router",
             "rmcp router: success",
             "guarded call: success",
             3.0,
+            "the tool itself takes more than a third of the router's call",
         ),
     ];
-    let row = |(what, peer, ours, limit): (&str, &str, &str, f64)| {
+    let row = |(what, peer, ours, limit, why): (&str, &str, &str, f64, &'static str)| {
         let peer = figures::count(counts, peer)?;
         let promise = ratio_at_least(what, limit, ratio(peer, figures::count(counts, ours)?));
         let bare = figures::count(counts, "bare call: success");
         let bare = bare.map(|bare| format!("bare function: {} ×", figure(ratio(peer, bare))));
-        Some(promise.beside(bare))
+        Some(promise.beside(bare).because(why))
     };
     peers.into_iter().filter_map(row).collect()
 }
@@ -205,37 +232,39 @@ fn node(rows: &Value) -> Vec<Promise> {
             stock.filter(|row| row["row"].as_str().is_some_and(|row| row.contains(wanted)));
         wanted.filter_map(|row| row["ratio_to_ours"].as_f64()).reduce(f64::min)
     };
-    let every = of("").map(|worst| Promise {
-        what: "the Python node below LangGraph's on every row (the worst)".to_owned(),
-        limit: "above 1 ×".to_owned(),
-        measured: format!("{} ×", figure(worst)),
-        held: worst > 1.0,
-        alone: String::new(),
+    let every = of("").map(|worst| {
+        let what = "the Python node below LangGraph's on every row (the worst)";
+        Promise::new(what, "above 1 ×".to_owned(), format!("{} ×", figure(worst)), worst > 1.0)
     });
     let failures = of("failure")
         .map(|worst| ratio_at_least("and on every row of failures (the worst)", 5.0, worst));
     every.into_iter().chain(failures).collect()
 }
 
+/// How the script of the program calls the time of a call.
+const P50: &str = ": p50 beside direct";
+
 /// What the script of the program holds its own figures to.
 fn program(guard: &Value) -> Vec<Promise> {
     let targets = guard["targets"].as_array().into_iter().flatten();
     let row = |target: &Value| {
         let what = target["target"].as_str()?;
-        Some(Promise {
-            what: what.to_owned(),
-            limit: format!("at most {}", target["at_most"].as_f64()?),
-            measured: figure(target["measured"].as_f64()?),
-            held: target["met"].as_bool()?,
-            alone: pump(guard, what).unwrap_or_default(),
-        })
+        let limit = format!("at most {}", target["at_most"].as_f64()?);
+        let measured = figure(target["measured"].as_f64()?);
+        let promise = Promise::new(what, limit, measured, target["met"].as_bool()?);
+        let why = if what.ends_with(P50) {
+            "a process between two others is woken twice more"
+        } else {
+            ""
+        };
+        Some(promise.beside(pump(guard, what)).because(why))
     };
     targets.filter_map(row).collect()
 }
 
 /// What bytes take that are only passed on, before the same server.
 fn pump(guard: &Value, what: &str) -> Option<String> {
-    let server = what.strip_suffix(": p50 beside direct")?;
+    let server = what.strip_suffix(P50)?;
     let mut ways = guard["ways"].as_array()?.iter();
     let pump = ways.find(|row| row["server"] == server && row["way"] == "`cat`, both ways")?;
     Some(format!("`cat`, both ways: {}", figure(pump["ratio"].as_f64()?)))
@@ -243,13 +272,9 @@ fn pump(guard: &Value, what: &str) -> Option<String> {
 
 fn built(compiled: &Value) -> Option<Promise> {
     let seconds = compiled["seconds"].as_f64()?;
-    Some(Promise {
-        what: "the library with its default features, built from nothing on 2 cores".to_owned(),
-        limit: format!("under {BUILT} s"),
-        measured: format!("{} s", figure(seconds)),
-        held: seconds < BUILT,
-        alone: String::new(),
-    })
+    let what = "the library with its default features, built from nothing on 2 cores";
+    let measured = format!("{} s", figure(seconds));
+    Some(Promise::new(what, format!("under {BUILT} s"), measured, seconds < BUILT))
 }
 
 fn memory(points: &Value) -> Vec<Promise> {
@@ -261,19 +286,16 @@ fn memory(points: &Value) -> Vec<Promise> {
     };
     let mut rows = Vec::new();
     for (way, whose) in [("errors", ""), ("hostile errors", ", none of the same tool and type")] {
-        rows.extend(at_the_end(&format!("{way}: memory")).map(|held| Promise {
-            what: format!("memory that 10 million failures recorded hold{whose}"),
-            limit: format!("at most {BUDGET} MiB"),
-            measured: format!("{} MiB", figure(held)),
-            held: held <= BUDGET,
-            alone: String::new(),
+        rows.extend(at_the_end(&format!("{way}: memory")).map(|held| {
+            let what = format!("memory that 10 million failures recorded hold{whose}");
+            let (limit, measured) =
+                (format!("at most {BUDGET} MiB"), format!("{} MiB", figure(held)));
+            Promise::new(&what, limit, measured, held <= BUDGET)
         }));
-        rows.extend(at_the_end(&format!("{way}: counted")).map(|counted| Promise {
-            what: "and how many of them are counted".to_owned(),
-            limit: "all".to_owned(),
-            measured: figure(counted),
-            held: (counted - RECORDED).abs() < 0.5,
-            alone: String::new(),
+        rows.extend(at_the_end(&format!("{way}: counted")).map(|counted| {
+            let is_all = (counted - RECORDED).abs() < 0.5;
+            let what = "and how many of them are counted";
+            Promise::new(what, "all".to_owned(), figure(counted), is_all)
         }));
     }
     rows

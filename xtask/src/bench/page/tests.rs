@@ -57,21 +57,21 @@ fn a_promise_is_held_or_not_by_what_was_counted() {
     assert_eq!(
         page.text,
         "\n\n## What was promised, what was counted\n\n6 of 14 held.\n\n\
-         | promise | limit | measured |  | without a guard |\n|---|---|---|---|---|\n\
-         | guarded success, by a schema with a pattern, left to the validator | boxed + 1,200 instructions | boxed + 1,201 | **not held** |  |\n\
-         | guarded success, by a schema of plain fields | boxed + 1,200 instructions | boxed + 1,000 | held |  |\n\
-         | the same (stretch) | boxed + 400 instructions | boxed + 1,000 | **not held** |  |\n\
-         | a panic | at most 42,000 instructions | 42,001 | **not held** | `catch_unwind` alone: 40,000 |\n\
-         | a batch of ten beside ten boxed calls | at most 1.5 × | 1.50 × | held |  |\n\
-         | fewer instructions than rig's tool set | at least 10 × | 10.0 × | held | bare function: 25.0 × |\n\
-         | fewer instructions than rmcp's router | at least 3 × | 3.00 × | **not held** | bare function: 6.00 × |\n\
-         | the Python node below LangGraph's on every row (the worst) | above 1 × | 4.00 × | held |  |\n\
-         | and on every row of failures (the worst) | at least 5 × | 4.90 × | **not held** |  |\n\
-         | the library with its default features, built from nothing on 2 cores | under 60 s | 60.0 s | **not held** |  |\n\
-         | memory that 10 million failures recorded hold | at most 2 MiB | 1.50 MiB | held |  |\n\
-         | and how many of them are counted | all | 10,000,000 | held |  |\n\
-         | memory that 10 million failures recorded hold, none of the same tool and type | at most 2 MiB | 2.50 MiB | **not held** |  |\n\
-         | and how many of them are counted | all | 9,999,999 | **not held** |  |\n\n"
+         | promise | limit | measured |  | without a guard | why not |\n|---|---|---|---|---|---|\n\
+         | guarded success, by a schema with a pattern, left to the validator | boxed + 1,200 instructions | boxed + 1,201 | **not held** |  | the validator walks the schema once more |\n\
+         | guarded success, by a schema of plain fields | boxed + 1,200 instructions | boxed + 1,000 | held |  |  |\n\
+         | the same (stretch) | boxed + 400 instructions | boxed + 1,000 | **not held** |  | arguments are checked, gates counted, panics caught, and the clock is read |\n\
+         | a panic | at most 42,000 instructions | 42,001 | **not held** | `catch_unwind` alone: 40,000 | nearly all of it is the unwinding |\n\
+         | a batch of ten beside ten boxed calls | at most 1.5 × | 1.50 × | held |  |  |\n\
+         | fewer instructions than rig's tool set | at least 10 × | 10.0 × | held | bare function: 25.0 × |  |\n\
+         | fewer instructions than rmcp's router | at least 3 × | 3.00 × | **not held** | bare function: 6.00 × | the tool itself takes more than a third of the router's call |\n\
+         | the Python node below LangGraph's on every row (the worst) | above 1 × | 4.00 × | held |  |  |\n\
+         | and on every row of failures (the worst) | at least 5 × | 4.90 × | **not held** |  |  |\n\
+         | the library with its default features, built from nothing on 2 cores | under 60 s | 60.0 s | **not held** |  |  |\n\
+         | memory that 10 million failures recorded hold | at most 2 MiB | 1.50 MiB | held |  |  |\n\
+         | and how many of them are counted | all | 10,000,000 | held |  |  |\n\
+         | memory that 10 million failures recorded hold, none of the same tool and type | at most 2 MiB | 2.50 MiB | **not held** |  |  |\n\
+         | and how many of them are counted | all | 9,999,999 | **not held** |  |  |\n\n"
     );
 }
 
