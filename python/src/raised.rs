@@ -199,8 +199,9 @@ fn members<'py>(error: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
     if !error.get_type().mro().iter().any(is_group) {
         return Vec::new();
     }
-    let all = error.getattr_opt("exceptions").ok().flatten();
-    all.and_then(|all| all.try_iter().ok()).map(|all| all.flatten().collect()).unwrap_or_default()
+    let all = error.getattr_opt("exceptions").ok().flatten().and_then(|all| all.try_iter().ok());
+    // Whatever they are, they may have no end.
+    all.map(|all| all.take(LEAVES).flatten().collect()).unwrap_or_default()
 }
 
 /// The depth is bounded, so this may call itself.
@@ -232,9 +233,8 @@ fn raised(seen: Seen<'_>) -> Raised {
         }
         all.push(cause);
     }
-    let outermost = all.remove(0);
-    let inner = all.into_iter().rev().fold(None, |inner, seen| Some(one(seen, inner)));
-    one(outermost, inner)
+    let raised = all.into_iter().rev().fold(None, |inner, seen| Some(one(seen, inner)));
+    raised.unwrap_or_default()
 }
 
 fn one(Seen { error, said, .. }: Seen<'_>, cause: Option<Raised>) -> Raised {

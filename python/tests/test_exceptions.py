@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
@@ -261,6 +262,17 @@ def test_a_failure_that_is_alone_in_a_group_speaks_for_itself(guard, wrapped):
     assert "did not find `coffee`" in reply.text and "> we have tea" in reply.text
     [record] = guard.records()
     assert "ExceptionGroup: several" in record["failure"]["traceback"]
+
+
+def test_a_group_without_an_end_is_answered(guard):
+    @guard.tool
+    def fails() -> str:
+        """Fails."""
+        endless = group()
+        endless.exceptions = itertools.repeat(FileNotFoundError("a.txt"))
+        raise endless
+
+    assert guard.call("fails", {}).kind == "not_found"
 
 
 def test_a_told_class_that_is_alone_in_a_group_is_told():

@@ -53,8 +53,8 @@ impl Redactor {
         ACCOUNTS.try_with(known).ok().flatten()
     }
 
-    /// Keeps the account of a plain failure. What is cleaned stays as it is when it is cleaned again, so
-    /// that this is also the account of a failure with these facts as they stand here.
+    /// Keeps the account of a plain failure. What is cleaned stays as it is when it is cleaned again,
+    /// so that this is also the account of a failure with these facts as they stand here.
     pub(super) fn keep(&self, account: &Arc<FailureReport>) {
         let is_kept = account.removed_characters == 0
             && account.chain.is_empty()
