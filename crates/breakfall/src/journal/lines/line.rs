@@ -3,63 +3,133 @@
 use std::fmt::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use tracing::callsite::Identifier;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level};
+use tracing::{Event, Level, Metadata};
 
 use super::super::calendar::Calendar;
 use super::escaped;
 use crate::written::push_digits;
 
+/// How many callsites are known at a time.
+const CALLSITES: usize = 32;
+
 /// A line, and the fields that go to its end.
 #[derive(Default)]
 pub(super) struct Line {
-    line: String,
+    text: String,
     fields: String,
+    /// What is the same in all lines of a callsite.
+    known: Vec<Callsite>,
+    /// Which of them the line is of.
+    at: usize,
+    /// The second of the last line, and how it is written.
+    second: Option<i64>,
+    date: String,
+}
+
+/// What is the same in all lines of a callsite.
+struct Callsite {
+    id: Identifier,
+    /// What stands behind the time.
+    head: String,
+    /// The names of its fields, by their index.
+    names: Vec<String>,
+}
+
+impl Callsite {
+    fn of(metadata: &Metadata<'_>) -> Self {
+        let mut head = format!("\",\"level\":\"{}\",\"target\":\"", word(*metadata.level()));
+        escaped::push(&mut head, metadata.target());
+        head.push('"');
+        let name = |field: Field| {
+            let mut name = ",\"".to_owned();
+            escaped::push(&mut name, field.name());
+            name.push_str("\":");
+            name
+        };
+        Self { id: metadata.callsite(), head, names: metadata.fields().iter().map(name).collect() }
+    }
 }
 
 impl Line {
     pub(super) const fn new() -> Self {
-        Self { line: String::new(), fields: String::new() }
+        Self {
+            text: String::new(),
+            fields: String::new(),
+            known: Vec::new(),
+            at: 0,
+            second: None,
+            date: String::new(),
+        }
     }
 
-    /// How many bytes it holds on to.
+    /// How many bytes of text it holds on to.
     pub(super) fn bytes(&self) -> usize {
-        self.line.capacity() + self.fields.capacity()
+        self.text.capacity() + self.fields.capacity()
     }
 
     /// The line of an event.
     pub(super) fn of(&mut self, event: &Event<'_>, now: SystemTime) -> &[u8] {
-        let metadata = event.metadata();
-        self.line.clear();
+        self.text.clear();
         self.fields.clear();
-        self.line.push_str("{\"time\":\"");
-        time(&mut self.line, now);
-        self.line.push_str("\",\"level\":\"");
-        self.line.push_str(word(*metadata.level()));
-        self.line.push_str("\",\"target\":\"");
-        escaped::push(&mut self.line, metadata.target());
-        self.line.push('"');
+        self.text.push_str("{\"time\":\"");
+        self.time(now);
+        self.at = self.callsite(event.metadata());
+        self.text.push_str(&self.known[self.at].head);
         event.record(self);
         if !self.fields.is_empty() {
-            self.line.push_str(",\"fields\":{");
-            self.line.push_str(&self.fields);
-            self.line.push('}');
+            self.text.push_str(",\"fields\":{");
+            self.text.push_str(&self.fields);
+            self.text.push('}');
         }
-        self.line.push_str("}\n");
-        self.line.as_bytes()
+        self.text.push_str("}\n");
+        self.text.as_bytes()
+    }
+
+    /// Where the callsite of an event is known.
+    fn callsite(&mut self, metadata: &Metadata<'_>) -> usize {
+        let id = metadata.callsite();
+        if let Some(at) = self.known.iter().position(|known| known.id == id) {
+            return at;
+        }
+        if self.known.len() == CALLSITES {
+            self.known.clear();
+        }
+        self.known.push(Callsite::of(metadata));
+        self.known.len() - 1
     }
 
     /// Where a field goes, behind its name.
     fn named(&mut self, field: &Field) -> &mut String {
-        let name = field.name();
-        if name == "message" {
-            self.line.push_str(",\"message\":");
-            return &mut self.line;
+        let names = self.known.get(self.at).map_or(&[][..], |known| &known.names);
+        let name = names.get(field.index()).map_or("", String::as_str);
+        if field.name() == "message" {
+            self.text.push_str(name);
+            return &mut self.text;
         }
-        self.fields.push_str(if self.fields.is_empty() { "\"" } else { ",\"" });
-        escaped::push(&mut self.fields, name);
-        self.fields.push_str("\":");
+        // Before the first of them no comma stands.
+        let before = usize::from(self.fields.is_empty());
+        self.fields.push_str(name.get(before..).unwrap_or_default());
         &mut self.fields
+    }
+
+    /// `2026-11-15T13:57:26.123Z`, as RFC 3339 has it; no later than it can say.
+    fn time(&mut self, at: SystemTime) {
+        const LAST: i64 = 253_402_300_799_999;
+        let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at = i64::try_from(since.as_millis()).map_or(LAST, |at| at.min(LAST));
+        if self.second != Some(at / 1_000) {
+            self.second = Some(at / 1_000);
+            let Calendar { year, month, day, hour, minute, second } = Calendar::of(at);
+            self.date = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.");
+        }
+        self.text.push_str(&self.date);
+        let millis = (at % 1_000).unsigned_abs();
+        for by in [100, 10, 1] {
+            self.text.push(char::from(b'0' + (millis / by % 10) as u8));
+        }
+        self.text.push('Z');
     }
 }
 
@@ -120,31 +190,6 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// `2026-11-15T13:57:26.123Z`, as RFC 3339 has it; no later than it can say.
-fn time(to: &mut String, at: SystemTime) {
-    const LAST: i64 = 253_402_300_799_999;
-    let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let at = i64::try_from(since.as_millis()).map_or(LAST, |at| at.min(LAST));
-    let Calendar { year, month, day, hour, minute, second } = Calendar::of(at);
-    let mut text = *b"0000-00-00T00:00:00.000Z";
-    for (number, from, to) in [
-        (year, 0, 4),
-        (month, 5, 7),
-        (day, 8, 10),
-        (hour, 11, 13),
-        (minute, 14, 16),
-        (second, 17, 19),
-        (at % 1_000, 20, 23),
-    ] {
-        let mut number = number.unsigned_abs();
-        for digit in text[from..to].iter_mut().rev() {
-            *digit = b'0' + (number % 10) as u8;
-            number /= 10;
-        }
-    }
-    to.push_str(std::str::from_utf8(&text).unwrap_or_default());
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -159,9 +204,13 @@ mod tests {
             (1_794_751_046_123, "2026-11-15T13:57:26.123Z"),
             (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ] {
-            let mut text = String::new();
-            time(&mut text, UNIX_EPOCH + Duration::from_millis(after));
-            assert_eq!(text, is);
+            let mut line = Line::new();
+            // Twice: what was written last is not written anew.
+            for _ in 0..2 {
+                line.text.clear();
+                line.time(UNIX_EPOCH + Duration::from_millis(after));
+                assert_eq!(line.text, is);
+            }
         }
     }
 }
