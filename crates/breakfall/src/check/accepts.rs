@@ -38,10 +38,27 @@ pub(super) enum Accepts {
     Just(Value),
     /// Anything but these words.
     NoneOf(Vec<String>),
+    /// A text so long that is none of these words.
+    Other(Box<Other>),
     /// Of those above.
     Either(Vec<Self>),
     /// Each of them must accept it.
     All(Vec<Self>),
+}
+
+/// A text so long that is none of some words.
+pub(super) struct Other {
+    min: usize,
+    max: usize,
+    words: Vec<String>,
+}
+
+impl Other {
+    #[inline(never)]
+    fn accepts(&self, value: &Value) -> bool {
+        let Value::String(text) = value else { return false };
+        is_as_long(text, self.min, self.max) && !self.words.iter().any(|word| word == text)
+    }
 }
 
 /// Items of one kind, so many.
@@ -205,6 +222,10 @@ impl Accepts {
         if parts.iter().any(|part| part.words().is_some()) {
             parts.retain(|part| !matches!(part, Self::Text { min: 0, max: usize::MAX }));
         }
+        if let [Self::NoneOf(words), Self::Text { min, max }] = &mut *parts {
+            let (min, max, words) = (*min, *max, std::mem::take(words));
+            return Self::Other(Box::new(Other { min, max, words }));
+        }
         if parts.is_empty() {
             return Self::Anything;
         }
@@ -325,13 +346,15 @@ impl Accepts {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "of each field it is asked once, in one place")]
+    #[inline(always)]
     pub(super) fn accepts(&self, value: &Value) -> bool {
         match self {
             // What most fields are.
             Self::Text { min: 0, max: usize::MAX } => value.is_string(),
             Self::Integer { min, max } => is_within(value, *min, *max),
             Self::Either(any) => any.iter().any(|one| one.accepts_one(value)),
+            Self::Other(other) => other.accepts(value),
             one => one.accepts_one(value),
         }
     }
@@ -360,6 +383,7 @@ impl Accepts {
         match (self, value) {
             (Self::List(list), Value::Array(items)) => list.accepts(items),
             (Self::Object(object), value) => object.accepts(value),
+            (Self::Other(other), value) => other.accepts(value),
             (Self::All(all), value) => all.iter().all(|one| one.accepts(value)),
             (Self::NoneOf(words), Value::String(text)) => !words.iter().any(|word| word == text),
             (Self::NoneOf(_), _) => true,

@@ -4,10 +4,13 @@ use serde_json::{Map, Number, Value};
 
 /// Whether a text has so many characters. Each takes four bytes at most, so that a long one need not
 /// be counted.
+#[inline]
 pub(super) fn is_as_long(text: &str, min: usize, max: usize) -> bool {
-    if max == usize::MAX && text.len() / 4 >= min {
-        return true;
-    }
+    max == usize::MAX && text.len() / 4 >= min || has_so_many(text, min, max)
+}
+
+#[inline(never)]
+fn has_so_many(text: &str, min: usize, max: usize) -> bool {
     (min..=max).contains(&text.chars().count())
 }
 

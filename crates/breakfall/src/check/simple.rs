@@ -76,20 +76,14 @@ impl Simple {
             match self.field(name, &mut next) {
                 Some(field) if !field.accepts.accepts(value) => return None,
                 Some(field) => required += usize::from(field.is_required),
-                None if self.others.as_ref()?.accepts(value) => {}
+                None if self.accepts_other(value) => {}
                 None => return None,
             }
             bytes += name.len() + 4;
             bytes += match value {
                 Value::String(text) => text.len() + 2,
                 Value::Null | Value::Bool(_) | Value::Number(_) => 4,
-                Value::Array(_) | Value::Object(_) => {
-                    let mut inside = 0;
-                    if !measure(value, MAX_DEPTH - 1, &mut inside) {
-                        return None;
-                    }
-                    inside
-                }
+                Value::Array(_) | Value::Object(_) => inside(value)?,
             };
         }
         let has_all = required == self.required && (self.least..=self.most).contains(&given.len());
@@ -97,16 +91,35 @@ impl Simple {
     }
 
     /// The field of a name. Both are mostly in the same order.
+    #[inline]
     fn field<'s>(&'s self, name: &str, next: &mut Iter<'s, Field>) -> Option<&'s Field> {
         match next.next() {
             Some(field) if same(&field.name, name) => Some(field),
-            _ => {
-                let place = self.fields.iter().position(|field| field.name == name)?;
-                *next = self.fields[place..].iter();
-                next.next()
-            }
+            _ => self.field_elsewhere(name, next),
         }
     }
+
+    /// The same where they are not. What few fields need is apart, so that the others are looked at in
+    /// few steps.
+    #[inline(never)]
+    fn field_elsewhere<'s>(&'s self, name: &str, next: &mut Iter<'s, Field>) -> Option<&'s Field> {
+        let place = self.fields.iter().position(|field| field.name == name)?;
+        *next = self.fields[place..].iter();
+        next.next()
+    }
+
+    /// Whether a field that has no name here may be this.
+    #[inline(never)]
+    fn accepts_other(&self, value: &Value) -> bool {
+        self.others.as_ref().is_some_and(|others| others.accepts(value))
+    }
+}
+
+/// How large a value within arguments is, where it is not nested too deeply.
+#[inline(never)]
+fn inside(value: &Value) -> Option<usize> {
+    let mut bytes = 0;
+    measure(value, MAX_DEPTH - 1, &mut bytes).then_some(bytes)
 }
 
 #[cfg(test)]
