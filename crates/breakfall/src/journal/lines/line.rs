@@ -121,8 +121,14 @@ impl Line {
         let at = i64::try_from(since.as_millis()).map_or(LAST, |at| at.min(LAST));
         if self.second != Some(at / 1_000) {
             self.second = Some(at / 1_000);
+            self.date.clear();
             let Calendar { year, month, day, hour, minute, second } = Calendar::of(at);
-            self.date = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.");
+            push_two(&mut self.date, year / 100);
+            let parts = [year % 100, month, day, hour, minute, second];
+            for (number, behind) in parts.into_iter().zip(['-', '-', 'T', ':', ':', '.']) {
+                push_two(&mut self.date, number);
+                self.date.push(behind);
+            }
         }
         self.text.push_str(&self.date);
         let millis = (at % 1_000).unsigned_abs();
@@ -178,6 +184,13 @@ impl Visit for Line {
         // JSON has no number for the rest.
         let _ = if value.is_finite() { write!(to, "{value:?}") } else { to.write_str("null") };
     }
+}
+
+/// A number as two digits.
+fn push_two(to: &mut String, number: i64) {
+    let number = number.unsigned_abs();
+    to.push(char::from(b'0' + (number / 10 % 10) as u8));
+    to.push(char::from(b'0' + (number % 10) as u8));
 }
 
 fn word(level: Level) -> &'static str {
