@@ -4,6 +4,7 @@
 mod accepts;
 mod fields;
 mod formats;
+mod known;
 mod limits;
 mod parse;
 mod problems;

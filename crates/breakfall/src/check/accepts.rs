@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
+use super::known::{DECIDING, has_only, is_number_format, is_of_object, is_of_type};
 use super::limits::{is_as_long, is_exact, is_within, length, limits, whole_limits};
 use super::simple::Simple;
 
@@ -69,43 +70,6 @@ pub(super) struct List {
     is_unique: bool,
 }
 
-/// What says nothing of what is accepted.
-const REMARKS: &[&str] = &[
-    "$schema",
-    "$comment",
-    "$defs",
-    "definitions",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    // What no draft knows, and others write into schemas.
-    "example",
-    "nullable",
-    "enumNames",
-    "enumDescriptions",
-    "markdownDescription",
-];
-
-/// Whether a word of a schema says nothing of what is accepted.
-pub(super) fn is_remark(word: &str) -> bool {
-    REMARKS.contains(&word) || word.starts_with("x-")
-}
-
-/// How schemars writes the types of Rust; the validator knows no such formats.
-const NUMBERS: &[&str] = &[
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "int", "uint",
-    "float", "double",
-];
-
-/// Whether the validator knows no such format.
-pub(super) fn is_number_format(format: &str) -> bool {
-    NUMBERS.contains(&format)
-}
-
 /// How many schemas within one another are looked at, and how many in all: a few lines of references
 /// to references reach billions.
 const DEPTH: u8 = 6;
@@ -134,39 +98,6 @@ impl<'r> Source<'r> {
     }
 }
 
-/// The words of a type that are known here.
-pub(super) const KNOWN: &[&str] = &[
-    "type",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "minLength",
-    "maxLength",
-    "format",
-    "items",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "multipleOf",
-    "properties",
-    "required",
-    "additionalProperties",
-    "propertyNames",
-    "minProperties",
-    "maxProperties",
-];
-
-/// Those that say something of an object.
-const OF_OBJECT: [&str; 6] = [
-    "properties",
-    "required",
-    "additionalProperties",
-    "propertyNames",
-    "minProperties",
-    "maxProperties",
-];
-
 /// Whether two names are the same. Most are shorter than what asking for it takes.
 #[inline]
 pub(super) fn same(one: &str, other: &str) -> bool {
@@ -185,8 +116,7 @@ impl Accepts {
             Value::Bool(true) => return Some(Self::Anything),
             schema => schema.as_object()?,
         };
-        let is_known = |word: &str| KNOWN.contains(&word) || DECIDING.contains(&word);
-        if !fields.keys().all(|word| is_known(word) || is_remark(word)) {
+        if !has_only(fields, |word| is_of_type(word) || DECIDING.contains(&word)) {
             return None;
         }
         // In this order, whatever order they are written in: where another crate asks serde_json for
@@ -197,7 +127,7 @@ impl Accepts {
             parts.push(match word {
                 // Drafts differ on what stands beside it.
                 "$ref" => {
-                    has_only(fields, &["$ref"]).then_some(())?;
+                    has_only(fields, |word| word == "$ref").then_some(())?;
                     Self::of(source.root.pointer(value.as_str()?.strip_prefix('#')?)?, source)?
                 }
                 "const" => Self::just(value)?,
@@ -210,8 +140,7 @@ impl Accepts {
             });
         }
         // What says something of a type without naming it says nothing of all others.
-        if !fields.contains_key("type") && fields.keys().any(|word| KNOWN.contains(&word.as_str()))
-        {
+        if !fields.contains_key("type") && fields.keys().any(|word| is_of_type(word)) {
             return None;
         }
         Some(Self::all(parts))
@@ -260,7 +189,7 @@ impl Accepts {
 
     /// What is none of some words.
     fn not(schema: &Map<String, Value>) -> Option<Self> {
-        has_only(schema, &["const", "enum"]).then_some(())?;
+        has_only(schema, |word| matches!(word, "const" | "enum")).then_some(())?;
         let word = |word: &Value| word.as_str().map(ToOwned::to_owned);
         let words = match (schema.get("const"), schema.get("enum")) {
             (Some(said), None) => vec![word(said)?],
@@ -327,7 +256,7 @@ impl Accepts {
                 let is_unique = fields.get("uniqueItems").map_or(Some(false), Value::as_bool)?;
                 Self::List(Box::new(List { items, min, max, is_unique }))
             }
-            "object" if fields.keys().any(|word| OF_OBJECT.contains(&word.as_str())) => {
+            "object" if fields.keys().any(|word| is_of_object(word)) => {
                 Self::Object(Box::new(Simple::of_object(fields, source)?))
             }
             "object" => Self::Table,
@@ -423,11 +352,4 @@ const COMPARED: usize = 16;
 fn are_unique(items: &[Value]) -> bool {
     let differs = |(nth, item): (usize, &Value)| item.is_string() && !items[..nth].contains(item);
     items.len() <= COMPARED && items.iter().enumerate().all(differs)
-}
-
-/// The words of a schema that say what it is about.
-const DECIDING: &[&str] = &["$ref", "const", "enum", "anyOf", "oneOf", "allOf", "not", "type"];
-
-pub(super) fn has_only(schema: &Map<String, Value>, known: &[&str]) -> bool {
-    schema.keys().all(|name| known.contains(&name.as_str()) || is_remark(name))
 }

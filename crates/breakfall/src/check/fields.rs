@@ -13,7 +13,8 @@ use fit::is_plain_name;
 use serde_json::{Map, Value};
 
 use super::Schema;
-use super::accepts::{is_remark, same};
+use super::accepts::same;
+use super::known::is_remark;
 use super::problems::{NAMES, missing, only};
 use super::words::{path_of, shown};
 use crate::toolbox::Few;

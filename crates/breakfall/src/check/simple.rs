@@ -5,7 +5,8 @@ use std::slice::Iter;
 
 use serde_json::{Map, Value, json};
 
-use super::accepts::{Accepts, KNOWN, Seen, Source, has_only, same};
+use super::accepts::{Accepts, Seen, Source, same};
+use super::known::{has_only, is_of_type};
 use super::limits::length;
 use super::parse::{MAX_DEPTH, measure};
 
@@ -30,7 +31,7 @@ impl Simple {
     /// The schema, if it is of that kind.
     pub(super) fn of(root: &Value) -> Option<Self> {
         let schema = root.as_object()?;
-        if !has_only(schema, KNOWN) || schema.get("type")? != "object" {
+        if !has_only(schema, is_of_type) || schema.get("type")? != "object" {
             return None;
         }
         Self::of_object(schema, &Source::new(root, &Seen::default()))

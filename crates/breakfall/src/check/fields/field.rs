@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::Schema;
-use super::super::accepts::{is_number_format, is_remark};
+use super::super::known::{is_number_format, is_remark};
 use super::super::words::{articles, bound, one_of, path_of, shown};
 use super::fit::{Fit, Fitted};
 use crate::Problem;

@@ -1,0 +1,86 @@
+//! Which words of a schema are known here.
+
+use serde_json::{Map, Value};
+
+/// What says nothing of what is accepted.
+const REMARKS: &[&str] = &[
+    "$schema",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    // What no draft knows, and others write into schemas.
+    "example",
+    "nullable",
+    "enumNames",
+    "enumDescriptions",
+    "markdownDescription",
+];
+
+/// Whether a word of a schema says nothing of what is accepted.
+pub(super) fn is_remark(word: &str) -> bool {
+    REMARKS.contains(&word) || word.starts_with("x-")
+}
+
+/// How schemars writes the types of Rust; the validator knows no such formats.
+const NUMBERS: &[&str] = &[
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "int", "uint",
+    "float", "double",
+];
+
+/// Whether the validator knows no such format.
+pub(super) fn is_number_format(format: &str) -> bool {
+    NUMBERS.contains(&format)
+}
+
+/// The word that names a type, and those that say something of one other than an object.
+const OF_OTHERS: &[&str] = &[
+    "type",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "format",
+    "items",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "multipleOf",
+];
+
+/// Those that say something of an object.
+const OF_OBJECT: &[&str] = &[
+    "properties",
+    "required",
+    "additionalProperties",
+    "propertyNames",
+    "minProperties",
+    "maxProperties",
+];
+
+/// The words that say what a schema is about.
+pub(super) const DECIDING: &[&str] =
+    &["$ref", "const", "enum", "anyOf", "oneOf", "allOf", "not", "type"];
+
+/// Whether a word says something of an object.
+pub(super) fn is_of_object(word: &str) -> bool {
+    OF_OBJECT.contains(&word)
+}
+
+/// Whether a word says something of a type.
+pub(super) fn is_of_type(word: &str) -> bool {
+    OF_OTHERS.contains(&word) || is_of_object(word)
+}
+
+/// Whether a schema says nothing with other words than these.
+pub(super) fn has_only(schema: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> bool {
+    schema.keys().all(|word| is_known(word) || is_remark(word))
+}
