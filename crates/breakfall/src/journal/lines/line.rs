@@ -3,7 +3,6 @@
 use std::fmt::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tracing::callsite::Identifier;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata};
 
@@ -30,7 +29,8 @@ pub(super) struct Line {
 
 /// What is the same in all lines of a callsite.
 struct Callsite {
-    id: Identifier,
+    /// Whose it is: a callsite itself may take no room, and be in one place with others.
+    metadata: &'static Metadata<'static>,
     /// What stands behind the time.
     head: String,
     /// The names of its fields, by their index.
@@ -38,7 +38,7 @@ struct Callsite {
 }
 
 impl Callsite {
-    fn of(metadata: &Metadata<'_>) -> Self {
+    fn of(metadata: &'static Metadata<'static>) -> Self {
         let mut head = format!("\",\"level\":\"{}\",\"target\":\"", word(*metadata.level()));
         escaped::push(&mut head, metadata.target());
         head.push('"');
@@ -48,7 +48,7 @@ impl Callsite {
             name.push_str("\":");
             name
         };
-        Self { id: metadata.callsite(), head, names: metadata.fields().iter().map(name).collect() }
+        Self { metadata, head, names: metadata.fields().iter().map(name).collect() }
     }
 }
 
@@ -88,9 +88,9 @@ impl Line {
     }
 
     /// Where the callsite of an event is known.
-    fn callsite(&mut self, metadata: &Metadata<'_>) -> usize {
-        let id = metadata.callsite();
-        if let Some(at) = self.known.iter().position(|known| known.id == id) {
+    fn callsite(&mut self, metadata: &'static Metadata<'static>) -> usize {
+        let is_its = |known: &Callsite| std::ptr::eq(known.metadata, metadata);
+        if let Some(at) = self.known.iter().position(is_its) {
             return at;
         }
         if self.known.len() == CALLSITES {
@@ -207,7 +207,54 @@ fn word(level: Level) -> &'static str {
 mod tests {
     use std::time::Duration;
 
+    use tracing::callsite::Callsite as Site;
+    use tracing::field::FieldSet;
+    use tracing::metadata::Kind;
+    use tracing::subscriber::Interest;
+
     use super::*;
+
+    /// Nothing tells two callsites apart that take no room: those of the crate `log` are such.
+    struct Shared;
+
+    static SHARED: Shared = Shared;
+    static LOUD: Metadata<'static> = metadata(Level::ERROR, "loud", &["one"]);
+    static QUIET: Metadata<'static> = metadata(Level::INFO, "quiet", &["other"]);
+
+    impl Site for Shared {
+        fn set_interest(&self, _: Interest) {}
+
+        fn metadata(&self) -> &Metadata<'_> {
+            &LOUD
+        }
+    }
+
+    const fn metadata(
+        level: Level,
+        target: &'static str,
+        names: &'static [&'static str],
+    ) -> Metadata<'static> {
+        let fields = FieldSet::new(names, tracing::callsite::Identifier(&SHARED));
+        Metadata::new("event", target, level, None, None, None, fields, Kind::EVENT)
+    }
+
+    #[test]
+    fn callsites_in_one_place_keep_their_levels_and_names() {
+        let mut line = Line::new();
+        let mut of = |metadata: &'static Metadata<'static>| {
+            let field = metadata.fields().iter().next().unwrap();
+            let values = [(&field, Some(&7 as &dyn tracing::Value))];
+            let values = metadata.fields().value_set(&values);
+            let text = line.of(&Event::new(metadata, &values), UNIX_EPOCH).to_vec();
+            String::from_utf8(text).unwrap()
+        };
+        let loud = "\"level\":\"ERROR\",\"target\":\"loud\",\"fields\":{\"one\":7}}\n";
+        let quiet = "\"level\":\"INFO\",\"target\":\"quiet\",\"fields\":{\"other\":7}}\n";
+        for _ in 0..2 {
+            assert!(of(&LOUD).ends_with(loud), "{}", of(&LOUD));
+            assert!(of(&QUIET).ends_with(quiet), "{}", of(&QUIET));
+        }
+    }
 
     #[test]
     fn times_are_those_of_rfc_3339() {
