@@ -197,6 +197,7 @@ fn caught_panic(asked: Search) -> Option<String> {
 #[library_benchmark]
 #[bench::success(succeeds(1))]
 #[bench::success_by_rich_schema(succeeds_by("search_richly"))]
+#[bench::success_by_pattern(succeeds_by("search_spelled"))]
 #[bench::success_by_validator(succeeds_by("search_strictly"))]
 #[bench::success_from_text(as_text(1))]
 #[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]

@@ -152,10 +152,10 @@ fn rich() -> Value {
     })
 }
 
-/// The same with what is left to the validator.
-fn left_to_the_validator() -> Value {
+/// The same with a pattern: of the common kind, or left to the validator.
+fn with_pattern(pattern: &str) -> Value {
     let mut schema = rich();
-    schema["properties"]["query"]["pattern"] = json!("^[^*]");
+    schema["properties"]["query"]["pattern"] = json!(pattern);
     schema
 }
 
@@ -177,8 +177,9 @@ pub fn tools() -> Vec<Entry> {
             Ok::<_, Failure>(search(asked).await)
         }),
         ToolSpec::new("search_richly", "Searches.").schema(rich()).tool(Searches),
+        ToolSpec::new("search_spelled", "Searches.").schema(with_pattern("^[^*]")).tool(Searches),
         ToolSpec::new("search_strictly", "Searches.")
-            .schema(left_to_the_validator())
+            .schema(with_pattern("^(?:[^*]|[*][^*])"))
             .tool(Searches),
         fails("fails", 200),
         fails("fails_at_length", 4 << 10),

@@ -59,9 +59,17 @@ pub(crate) fn outside<T>(python: impl FnOnce() -> T) -> T {
         return python();
     }
     STATE.fetch_sub(1, Ordering::AcqRel);
-    let result = python();
-    std::mem::forget(inside());
-    result
+    let _back = Back;
+    python()
+}
+
+/// Comes back into the guard, after a panic too.
+struct Back;
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        std::mem::forget(inside());
+    }
 }
 
 /// Keeps everybody out of the guard.
@@ -73,6 +81,7 @@ pub(crate) fn before_fork(py: Python<'_>) {
         while STATE.load(Ordering::Acquire) != FORKING && began.elapsed() < LONGEST {
             std::thread::sleep(STEP);
         }
+        store::leave_files();
     });
 }
 

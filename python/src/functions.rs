@@ -15,11 +15,22 @@ struct Pair {
     function: Option<Py<PyAny>>,
     /// For a caller with an event loop, and for every caller where there is no function.
     coroutine: Option<Py<PyAny>>,
+    /// Says of arguments whether they read them.
+    accepts: Option<Py<PyAny>>,
 }
 
 impl Functions {
-    pub(crate) fn new(function: Option<Py<PyAny>>, coroutine: Option<Py<PyAny>>) -> Self {
-        Self(Mutex::new(Pair { function, coroutine }))
+    pub(crate) fn new(
+        function: Option<Py<PyAny>>,
+        coroutine: Option<Py<PyAny>>,
+        accepts: Option<Py<PyAny>>,
+    ) -> Self {
+        Self(Mutex::new(Pair { function, coroutine, accepts }))
+    }
+
+    /// What says of arguments whether the functions read them, where they check them themselves.
+    pub(crate) fn accepts(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.pair().accepts.as_ref().map(|accepts| accepts.clone_ref(py))
     }
 
     /// The one that is called, in its place; neither where all was let go.
@@ -60,6 +71,7 @@ impl AllFunctions {
             if let Ok(pair) = functions.0.try_lock() {
                 visit.call(&pair.function)?;
                 visit.call(&pair.coroutine)?;
+                visit.call(&pair.accepts)?;
             }
         }
         Ok(())

@@ -29,7 +29,7 @@ pub(crate) fn given<'py>(
 }
 
 /// The object that a text is.
-fn read<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
+pub(crate) fn read<'py>(py: Python<'py>, text: &str) -> Option<Bound<'py, PyAny>> {
     let module = py.import(intern!(py, "json")).ok()?;
     let read = module.call_method1(intern!(py, "loads"), (text.trim(),)).ok()?;
     if read.is_instance_of::<PyDict>() { Some(read) } else { None }

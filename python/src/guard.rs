@@ -60,7 +60,9 @@ impl Guard {
         Toolbox::new().add(spec.tool(Unused)).map_err(wrong)
     }
 
-    /// Adds a tool: a function of `(arguments, extra)`, a coroutine function of them, or both.
+    /// Adds a tool: a function of `(arguments, extra)`, a coroutine function of them, or both; and
+    /// what says of arguments that the schema refuses whether they read them all the same.
+    #[expect(clippy::too_many_arguments, reason = "they are Python's, by their names")]
     fn add(
         &self,
         name: String,
@@ -69,9 +71,10 @@ impl Guard {
         effect: &str,
         function: Option<Py<PyAny>>,
         coroutine: Option<Py<PyAny>>,
+        accepts: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let spec = spec(name, description, schema, effect)?;
-        let functions = Arc::new(Functions::new(function, coroutine));
+        let functions = Arc::new(Functions::new(function, coroutine, accepts));
         let manners = Arc::clone(&self.manners);
         let tool =
             PyTool { functions: Arc::clone(&functions), manners, patience: Patience::default() };

@@ -84,5 +84,7 @@ fn number(value: &Bound<'_, PyAny>, is_exact: bool) -> Result<Value, Without> {
     if is_exact {
         return Err(Without::Form);
     }
-    value.extract::<f64>().map(Value::from).map_err(|_| Without::Form)
+    let is_negative = || value.lt(0).unwrap_or(false);
+    let near = value.extract::<f64>();
+    Ok(near.unwrap_or_else(|_| if is_negative() { f64::MIN } else { f64::MAX }).into())
 }

@@ -20,7 +20,17 @@ impl Known {
     }
 }
 
+/// Looks up what a call needs while the interpreter ends, when nothing can be imported any more.
+pub(crate) fn at_the_end(py: Python<'_>) -> PyResult<()> {
+    COPY_CONTEXT.get(py)?;
+    IS_FINALIZING.get(py)?;
+    // Who comes back for the first time is asked whether there is an interpreter.
+    py.detach(|| Python::attach(|_| ()));
+    Ok(())
+}
+
 pub(crate) static COPY_CONTEXT: Known = Known::new("contextvars", "copy_context");
+pub(crate) static IS_FINALIZING: Known = Known::new("sys", "is_finalizing");
 pub(crate) static LEVEL: Known = Known::new("breakfall._logs", "level");
 pub(crate) static TASK: Known = Known::new("breakfall._work", "task");
 pub(crate) static WAKE: Known = Known::new("breakfall._work", "wake");

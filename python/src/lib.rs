@@ -50,12 +50,12 @@ mod _breakfall {
     #[pymodule_export]
     use super::words::{redact, speak};
 
-    use super::{Bound, PyModule, PyModuleMethods, PyResult, logs};
+    use super::{Bound, PyModule, PyModuleMethods, PyResult, known, logs};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         logs::listen();
-        Ok(())
+        known::at_the_end(module.py())
     }
 }

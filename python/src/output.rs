@@ -3,8 +3,10 @@
 use breakfall::{Failure, Outcome};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
-use crate::json::{Without, exact, too_deep};
+use crate::json::{Without, exact, json, too_deep};
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, written};
 
@@ -22,6 +24,9 @@ pub(crate) struct Output {
     problems: Option<Py<PyDict>>,
     #[pyo3(get)]
     of: Option<usize>,
+    /// What the door passes on to the letter, where it is more than the text.
+    #[pyo3(get)]
+    payload: Option<Py<PyAny>>,
     /// The text says that nothing came of the call.
     #[pyo3(get)]
     is_error: bool,
@@ -30,15 +35,16 @@ pub(crate) struct Output {
 #[pymethods]
 impl Output {
     #[new]
-    #[pyo3(signature = (text, value=None, *, problems=None, of=None, is_error=false))]
+    #[pyo3(signature = (text, value=None, *, problems=None, of=None, payload=None, is_error=false))]
     fn new(
         text: Py<PyString>,
         value: Option<Py<PyAny>>,
         problems: Option<Py<PyDict>>,
         of: Option<usize>,
+        payload: Option<Py<PyAny>>,
         is_error: bool,
     ) -> Self {
-        Self { text, value, problems, of, is_error }
+        Self { text, value, problems, of, payload, is_error }
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -58,10 +64,18 @@ pub(crate) fn outcome(value: &Bound<'_, PyAny>, manners: &Manners) -> (Outcome, 
 
 fn spoken(py: Python<'_>, said: &Output, manners: &Manners) -> Outcome {
     let text = said.text.bind(py).to_string_lossy().into_owned();
+    let payload = said.payload.as_ref().map(|payload| raw(payload.bind(py)));
     if said.is_error {
-        return Err(Failure::told(text));
+        let failure = Failure::told(text);
+        return Err(match payload {
+            Some(payload) => failure.payload(payload),
+            None => failure,
+        });
     }
-    let mut output = breakfall::Output::text(text);
+    let mut output = match payload {
+        Some(payload) => breakfall::Output::payload(payload, text),
+        None => breakfall::Output::text(text),
+    };
     if let Some(problems) = &said.problems {
         for (item, problem) in problems.bind(py) {
             let item = item.str().map(|item| item.to_string_lossy().into_owned());
@@ -96,6 +110,15 @@ fn plain(value: &Bound<'_, PyAny>) -> Outcome {
     text.map(breakfall::Output::text).map_err(|error| {
         Failure::internal("the tool's result cannot be written as a text").caused_by(error)
     })
+}
+
+/// A value for the guard to look at; one that JSON has no form for is read as it is written.
+pub(crate) fn raw(value: &Bound<'_, PyAny>) -> Box<RawValue> {
+    let value = json(value).or_else(|_| {
+        let text = written(value)?;
+        Ok::<_, PyErr>(serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    });
+    value.ok().and_then(|value| to_raw_value(&value).ok()).unwrap_or_default()
 }
 
 /// What has not even begun to work.

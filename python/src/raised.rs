@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use breakfall::{Failure, FailureKind, Problem, Raised};
-use pyo3::exceptions::{PyException, PyOSError};
+use pyo3::exceptions::{PyBaseException, PyException, PyOSError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple, PyType};
@@ -29,6 +29,17 @@ const OURS: &[&str] = &[
     "breakfall/_message.py",
     "breakfall/_intercepted.py",
     "breakfall/langgraph.py",
+];
+
+/// What is none of `Exception` and no failure, by its package: it ends a program, a task or a test.
+/// What else there is, such as a panic of a library in Rust, is a failure.
+const LEAVING: &[(&str, &[&str])] = &[
+    ("builtins", &["KeyboardInterrupt", "SystemExit", "GeneratorExit"]),
+    ("asyncio", &["CancelledError"]),
+    ("trio", &["Cancelled"]),
+    ("greenlet", &["GreenletExit"]),
+    ("gevent", &["Timeout"]),
+    ("_pytest", &["OutcomeException"]),
 ];
 
 /// The most bytes of a text that are looked at.
@@ -59,11 +70,14 @@ impl Manners {
         let is = |error: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>| {
             error.is_instance(class).unwrap_or(false)
         };
-        if !is(error, &py.get_type::<PyException>()) || is(error, self.passes.bind(py)) {
+        if is(error, self.passes.bind(py)) {
             return Heard::Escape;
         }
         let seen = Seen::of(error);
         let all = seen.leaves();
+        if all.iter().any(leaves) {
+            return Heard::Escape;
+        }
         let first = all.first().unwrap_or(error);
         let traceback = traceback(&seen);
         let seen = if first.is(error) { seen } else { Seen::of(first) };
@@ -76,6 +90,22 @@ impl Manners {
         let raised = if are(self.told.bind(py)) { raised.told() } else { raised };
         Heard::Failure(Failure::raised(raised))
     }
+}
+
+/// Whether it is no failure of anything: who raised it ends something larger. What is no exception
+/// at all leaves, too.
+fn leaves(error: &Bound<'_, PyAny>) -> bool {
+    if error.is_instance_of::<PyException>() {
+        return false;
+    }
+    let is_known = |class: Bound<'_, PyAny>| {
+        let Ok(class) = class.cast::<PyType>() else { return false };
+        let module = class.module().map(|module| module.to_string_lossy().into_owned());
+        let package = module.as_deref().unwrap_or_default().split('.').next();
+        let name = name(class);
+        LEAVING.iter().any(|(of, named)| package == Some(*of) && named.contains(&&*name))
+    };
+    !error.is_instance_of::<PyBaseException>() || error.get_type().mro().iter().any(is_known)
 }
 
 /// A failure that the tool declared.

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use breakfall::wire;
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
+use serde_json::value::RawValue;
 
-use crate::records;
 use crate::slot::Slot;
+use crate::{output, records};
 
 /// The answer to a call, under its id.
 #[pyclass(frozen, module = "breakfall")]
@@ -130,6 +132,20 @@ impl Reply {
     /// Whether this is all that the model is told.
     fn says(&self, text: &Bound<'_, PyString>) -> bool {
         self.real.text == text.to_string_lossy()
+    }
+
+    /// What a door passes on, without secrets; `None` where it is as it came. It is a list, and
+    /// empty where nothing of it is passed on.
+    fn payload<'py>(&self, came: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let clean = self.real.payload().map_or("[]", RawValue::get);
+        if clean == output::raw(came).get() {
+            return Ok(None);
+        }
+        let json = came.py().import(intern!(came.py(), "json"))?;
+        let clean = json.call_method1(intern!(came.py(), "loads"), (clean,))?;
+        // What could only be looked at as a text cannot be put together again.
+        let is_list = clean.is_instance_of::<PyList>();
+        Ok(Some(if is_list { clean } else { PyList::empty(came.py()).into_any() }))
     }
 
     /// The failure as the developer sees it, or `None`.

@@ -2,6 +2,7 @@
 //! all gone.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -9,7 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle};
 
-use crate::store;
+use crate::{known, store};
 
 /// How often the clock wakes by itself: more often than the default deadline of an attempt.
 const WAKES: Duration = Duration::from_secs(15);
@@ -45,8 +46,18 @@ pub(crate) fn begin_anew() {
     std::mem::forget(CURRENT.swap(None));
 }
 
+/// Whether the end of the interpreter was announced.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
 /// Writes what still waits to be kept.
 #[pyfunction]
 pub(crate) fn close(py: Python<'_>) {
+    IS_CLOSED.store(true, Ordering::Relaxed);
     py.detach(store::close);
+}
+
+/// Whether the interpreter ends: no thread has a turn any more but the one that ends it.
+pub(crate) fn ends(py: Python<'_>) -> bool {
+    let is_finalizing = || known::IS_FINALIZING.get(py)?.call0()?.is_truthy();
+    IS_CLOSED.load(Ordering::Relaxed) && is_finalizing().unwrap_or(true)
 }

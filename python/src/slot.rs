@@ -8,9 +8,13 @@ use breakfall::{Call, RawArguments};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
+use serde_json::Value;
 
 use crate::json::{Without, json, too_deep};
-use crate::known;
+use crate::{given, known};
+
+/// With so many digits a whole number is beyond every float.
+const DIGITS: usize = 309;
 
 /// Where a function that is no coroutine runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,7 +127,11 @@ fn raw(value: &Bound<'_, PyAny>) -> RawArguments {
         return RawArguments::none();
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return RawArguments::Text(text.to_string_lossy().into_owned());
+        let text = text.to_string_lossy();
+        return match large(value.py(), &text) {
+            Some(value) => RawArguments::Json(value),
+            None => RawArguments::Text(text.into_owned()),
+        };
     }
     match json(value) {
         Ok(value) => RawArguments::Json(value),
@@ -131,6 +139,16 @@ fn raw(value: &Bound<'_, PyAny>) -> RawArguments {
         // What JSON has no form for is read as it is written.
         Err(Without::Form) => RawArguments::Text(written(value).unwrap_or_default()),
     }
+}
+
+/// What a text says with a whole number in it that only Python reads. The function gets it from
+/// the text.
+fn large(py: Python<'_>, text: &str) -> Option<Value> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit());
+    if text.len() < DIGITS || !numbers.any(|digits| digits.len() >= DIGITS) {
+        return None;
+    }
+    given::read(py, text).and_then(|read| json(&read).ok())
 }
 
 /// A value as Python writes it.

@@ -57,6 +57,19 @@ impl Kept {
         Ok(())
     }
 
+    /// Writes what waits. Who has more to keep starts anew.
+    fn end(&self) {
+        let living = self.current.swap(None);
+        let life = LIFE.load(Ordering::Relaxed);
+        if living.as_ref().is_some_and(|living| living.life != life) {
+            std::mem::forget(living);
+        }
+    }
+
+    fn is_file(&self) -> bool {
+        !self.store.place.as_ref().is_some_and(|place| place.starts_with("postgres"))
+    }
+
     fn living(&self) -> Option<Arc<Living>> {
         let life = LIFE.load(Ordering::Relaxed);
         let is_living = |living: &Arc<Living>| living.life == life;
@@ -86,16 +99,24 @@ pub(crate) fn begin_anew() {
 
 /// Writes what waits, and is ready for more.
 pub(crate) fn close() {
-    let all: Vec<Arc<Kept>> = {
+    let all = {
         let _inside = fork::inside();
-        let all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().flat_map(HashMap::values).map(Arc::clone).collect()
+        all()
     };
-    let life = LIFE.load(Ordering::Relaxed);
     for kept in all {
-        let living = kept.current.swap(None);
-        if living.as_ref().is_some_and(|living| living.life != life) {
-            std::mem::forget(living);
-        }
+        kept.end();
     }
+}
+
+/// Writes what waits into files before a fork, and leaves them. SQLite knows in its process who
+/// holds a file: a child that found one being written found it so for ever.
+pub(crate) fn leave_files() {
+    for kept in all().iter().filter(|kept| kept.is_file()) {
+        kept.end();
+    }
+}
+
+fn all() -> Vec<Arc<Kept>> {
+    let all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().flat_map(HashMap::values).map(Arc::clone).collect()
 }

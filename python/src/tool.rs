@@ -8,10 +8,11 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
 use breakfall::{Arguments, BoxFuture, Context, Elsewhere, Failure, Outcome, Patience, Tool};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::Value;
 
 use crate::functions::Functions;
 use crate::given::given;
@@ -19,7 +20,7 @@ use crate::output;
 use crate::raised::{Heard, Manners};
 use crate::slot::{Left, Slot, Where};
 use crate::threads::{Bell, Job, Urgency, pool};
-use crate::{fork, known};
+use crate::{fork, known, runtime};
 
 /// Python functions of the arguments and of what the door hands over.
 pub(crate) struct PyTool {
@@ -53,9 +54,20 @@ impl Tool for PyTool {
                         None => waits.await,
                     }
                 }
-                Err(error) => Err(Failure::internal("the function did not start").caused_by(error)),
+                Err(error) => {
+                    let failure = Failure::internal("the function did not start");
+                    Err(failure.caused_by(error).not_dispatched())
+                }
             }
         })
+    }
+
+    fn accepts(&self, arguments: &Value) -> bool {
+        let asked = |py: Python<'_>| -> PyResult<bool> {
+            let Some(accepts) = self.functions.accepts(py) else { return Ok(false) };
+            accepts.call1(py, (pythonize::pythonize(py, arguments)?,))?.is_truthy(py)
+        };
+        fork::outside(|| Python::try_attach(asked)).is_some_and(|said| said.unwrap_or(false))
     }
 }
 
@@ -88,8 +100,12 @@ impl PyTool {
         // What the attempt before it left is not what comes of this one.
         *slot.left() = Left::default();
         let (function, coroutine) = self.functions.of(py, slot.event_loop.is_some());
+        let ends = runtime::ends(py);
+        if ends && function.is_none() {
+            return Err(PyRuntimeError::new_err("the interpreter ends: no event loop goes on"));
+        }
         // Of a tool that stands in for another the time may be kept.
-        let is_here = slot.place == Where::Here && context.tool == slot.tool;
+        let is_here = ends || slot.place == Where::Here && context.tool == slot.tool;
         if let Some(function) = function.as_ref().filter(|_| is_here) {
             let called =
                 function.call1(py, (given, &slot.extra)).and_then(|value| awaited(py, value));
@@ -135,7 +151,7 @@ impl PyTool {
 
 /// What a function gave, once it is there: it may have called a coroutine function.
 fn awaited(py: Python<'_>, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
-    if !value.bind(py).hasattr(intern!(py, "__await__"))? {
+    if !value.bind(py).hasattr(intern!(py, "__await__"))? || runtime::ends(py) {
         return Ok(value);
     }
     let work = py.import(intern!(py, "breakfall._work"))?;

@@ -221,6 +221,25 @@ def test_whole_numbers_of_any_size_arrive_exactly(arguments):
     assert guard.call("pay", arguments).text == f"{BIG} True"
 
 
+@pytest.mark.parametrize("checking", ["strict", "diagnose"])
+@pytest.mark.parametrize("digits", [308, 309, 620, 4000])
+def test_whole_numbers_have_no_largest(digits, checking):
+    guard = Guard(store=False, checking=checking)
+
+    @guard.tool
+    def bits(n: int, exact: bool = True) -> str:
+        """Counts."""
+        return f"{n.bit_length()} {n % 1000} {exact}"
+
+    for sign in (1, -1):
+        n = sign * (10**digits - 1)
+        told = f"{n.bit_length()} {n % 1000} True"
+        assert guard.call("bits", {"n": n}).text == told
+        assert guard.call("bits", f'{{"n": {n}}}').text == told
+        if checking == "diagnose":
+            assert guard.call("bits", {"n": n, "exact": "true"}).text == told
+
+
 def test_what_was_not_mended_arrives_as_it_came():
     guard = Guard(store=False, checking="diagnose")
     got: dict[str, Any] = {}
@@ -269,3 +288,44 @@ def test_a_number_that_cannot_be_passed_on_exactly_is_refused(guard):
     reply = guard.call("pay", {"wei": 1e29})
     assert reply.kind == "invalid_arguments"
     assert "`wei`: the number is too large to be passed on exactly" in reply.text
+
+
+def octal(mode: Annotated[int, pydantic.BeforeValidator(lambda text: int(text, 8))]) -> str:
+    """Changes a mode."""
+    return oct(mode)
+
+
+def test_what_a_validator_reads_itself_is_handed_over_as_it_was_given(guard):
+    guard.tool(octal)
+    assert guard.call("octal", {"mode": "755"}).text == "0o755"
+    assert guard.call("octal", '{"mode": "755"}').text == "0o755"
+
+
+def test_strict_checking_still_changes_no_type(guard):
+    @guard.tool
+    def book(nights: Annotated[int, pydantic.Field(gt=0)], day: datetime.date) -> str:
+        """Books."""
+        raise AssertionError("not called")
+
+    reply = guard.call("book", {"nights": "3", "day": "2026-01-31"})
+    assert reply.kind == "invalid_arguments" and "`nights`" in reply.text
+
+
+class Stay(pydantic.BaseModel):
+    until: datetime.time | None = None
+
+
+def test_times_that_the_hint_accepts_need_no_zone(guard):
+    @guard.tool
+    def at(x: pydantic.NaiveDatetime, alarm: datetime.time, stay: Stay | None = None) -> str:
+        """Tells when."""
+        return f"{x!r} {alarm!r} {stay!r}"
+
+    given = {"x": "2026-01-31T10:00:00", "alarm": "10:00:00"}
+    told = "datetime.datetime(2026, 1, 31, 10, 0) datetime.time(10, 0)"
+    assert guard.call("at", given).text == f"{told} None"
+    reply = guard.call("at", {**given, "stay": {"until": "11:00"}})
+    assert reply.text == f"{told} Stay(until=datetime.time(11, 0))"
+    # What neither accepts is told as the schema has it.
+    reply = guard.call("at", {**given, "alarm": "at ten"})
+    assert reply.kind == "invalid_arguments" and "`alarm`" in reply.text

@@ -171,3 +171,34 @@ def test_a_loop_that_ends_is_told_of_no_task_left(guard, caplog, when):
     loop.close()
     assert (reply.kind, left) == ("not_found", set())
     assert [record for record in caplog.records if record.name == "asyncio"] == []
+
+
+def test_the_first_turn_that_a_tool_leaves_to_others_is_theirs(guard):
+    @guard.tool
+    async def leaves() -> str:
+        turns: list[str] = []
+
+        async def child() -> None:
+            turns.append("child")
+
+        kept = asyncio.ensure_future(child())
+        asyncio.get_running_loop().call_soon(turns.append, "soon")
+        await asyncio.sleep(0)
+        assert kept.done()
+        return " ".join(turns)
+
+    assert asyncio.run(guard.acall("leaves")).text == "child soon"
+
+
+@pytest.mark.skipif(not hasattr(asyncio, "timeout"), reason="since Python 3.11")
+def test_no_time_at_all_is_up_at_the_first_turn(guard):
+    @guard.tool
+    async def expires() -> str:
+        try:
+            async with asyncio.timeout(0):
+                await asyncio.sleep(0)
+        except TimeoutError:
+            return "had enough"
+        return "slept"
+
+    assert asyncio.run(guard.acall("expires")).text == "had enough"

@@ -136,3 +136,38 @@ def test_a_process_of_multiprocessing_keeps_its_records(records_of_its_own, tmp_
     with sqlite3.connect(records_of_its_own) as database:
         ids = [id for (id,) in database.execute("SELECT call FROM records ORDER BY call")]
     assert ids == ["child", "parent"]
+
+
+PROCESSES = """
+import multiprocessing
+from breakfall import Guard
+
+guard = Guard()
+
+@guard.tool
+def boom() -> str:
+    "Fails."
+    raise ValueError("x")
+
+def work(name):
+    guard.call("boom", {}, id=name)
+
+if __name__ == "__main__":
+    for number in range(12):
+        guard.call("boom", {}, id=f"parent{number:02}")
+        process = multiprocessing.get_context("fork").Process(
+            target=work, args=(f"child{number:02}",)
+        )
+        process.start()
+        process.join()
+"""
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork")
+def test_a_fork_while_records_are_written_loses_none(records_of_its_own, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROCESSES)
+    subprocess.run([sys.executable, "-W", "ignore", program], check=True, timeout=60)
+    with sqlite3.connect(records_of_its_own) as database:
+        ids = {id for (id,) in database.execute("SELECT call FROM records")}
+    assert ids == {f"{who}{number:02}" for who in ("parent", "child") for number in range(12)}

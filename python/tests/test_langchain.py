@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import pydantic
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 
 from breakfall.langgraph import wrap_tool_call
@@ -173,3 +175,74 @@ def test_an_answer_that_an_interrupt_does_not_accept_is_for_who_gave_it(way):
         go(Command(resume={asked.id: {"type": "edit"}}))
     done = go(Command(resume={asked.id: {"type": "approve"}}))
     assert [m.content for m in done["messages"] if isinstance(m, ToolMessage)] == ["2"]
+
+
+def test_a_tools_own_validator_sees_what_the_model_wrote():
+    @tool
+    def chmod(mode: Annotated[int, pydantic.BeforeValidator(lambda text: int(text, 8))]) -> str:
+        """Changes a mode."""
+        return oct(mode)
+
+    messages = [AIMessage("", tool_calls=[call("chmod", {"mode": "755"})]), AIMessage("went on")]
+    guarded = wrap_tool_call(store=False)
+    made = create_agent(Model(messages=iter(messages)), [chmod], middleware=[guarded])
+    assert made.invoke(ASKED)["messages"][-2].content == "0o755"
+
+
+@tool
+def lookup(order: str) -> str:
+    """Looks up an order."""
+    raise FileNotFoundError(2, "No such file or directory", order)
+
+
+def asked_once(guarded: Any, state: Any, thread: str | None) -> str:
+    messages = [AIMessage("", tool_calls=[call("lookup", {"order": "A1"})]), AIMessage("went on")]
+    made = create_agent(Model(messages=iter(messages)), [lookup], middleware=[guarded])
+    made.invoke(state, {"configurable": {"thread_id": thread}} if thread else None)
+    return guarded.guard.records()[-1]["failure"]["kind"]
+
+
+@pytest.mark.parametrize(
+    ("state", "threads"),
+    [
+        ({"messages": [SystemMessage("nightly job")]}, [None] * 8),
+        ({"messages": [SystemMessage("nightly job")]}, [str(n) for n in range(8)]),
+        ({"messages": [HumanMessage("go", id="1")]}, [str(n) for n in range(8)]),
+    ],
+)
+def test_what_failed_in_one_thread_refuses_nothing_in_another(state, threads):
+    guarded = wrap_tool_call(store=False)
+    kinds = [asked_once(guarded, state, thread) for thread in threads]
+    assert kinds == ["not_found"] * 8
+
+
+def test_a_call_that_comes_again_in_a_thread_is_refused():
+    guarded = wrap_tool_call(store=False)
+    state = {"messages": [HumanMessage("go", id="1")]}
+    assert [asked_once(guarded, state, "a") for _ in range(8)][-1] == "repeated"
+    assert asked_once(guarded, state, "b") == "not_found"
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_a_tool_that_is_only_a_coroutine_is_run_without_a_loop_as_well(way):
+    @tool
+    async def search(q: str, runtime: ToolRuntime, config: RunnableConfig) -> str:
+        """Searches."""
+        await asyncio.sleep(0)
+        return f"{q} {runtime.tool_call_id} {config['configurable']['thread_id']}"
+
+    @tool
+    async def breaks() -> str:
+        """Breaks."""
+        raise LookupError("row 7 is not there")
+
+    asked = [call("search", {"q": "tea"}, "1"), call("breaks", id="2")]
+    messages = [AIMessage("", tool_calls=asked), AIMessage("went on")]
+    guarded = wrap_tool_call(store=False)
+    made = create_agent(Model(messages=iter(messages)), [search, breaks], middleware=[guarded])
+    config = {"configurable": {"thread_id": "a"}}
+    done = made.invoke(ASKED, config) if way == "sync" else asyncio.run(made.ainvoke(ASKED, config))
+    answers = [m for m in done["messages"] if isinstance(m, ToolMessage)]
+    assert [m.status for m in answers] == ["success", "error"]
+    assert answers[0].content == "tea 1 a"
+    assert guarded.guard.summary() == {"breaks:LookupError": 1}

@@ -346,3 +346,14 @@ def test_a_tools_own_handler_comes_first():
     )
     [message] = run(node(own, handle_tool_errors="node"), call("told"))
     assert (message.content, message.status) == ("ask me tomorrow", "error")
+
+
+@pytest.mark.parametrize(
+    "given", ["sorry", [{"type": "text", "text": "sorry"}], ("a", "b"), 7, None]
+)
+@pytest.mark.parametrize("options", [{}, {"wrap_tool_call": lambda request, run: run(request)}])
+def test_what_a_function_says_is_told_as_langgraph_tells_it(given, options):
+    handled = {"handle_tool_errors": lambda error: given, **options}
+    [ours] = run(node(fails, **handled), call("fails"))
+    [stock] = run(ToolNode([fails], **handled), call("fails"))
+    assert (ours.content, ours.status) == (stock.content, "error")

@@ -12,13 +12,14 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, InjectedToolCallId, tool
+from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool, tool
 from langgraph.config import get_config
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 from nodes import CONFIG, add, afails, asks, call, fails, node, run, ways
+from pydantic import BaseModel, BeforeValidator, Field, model_serializer, model_validator
 
 from breakfall.langgraph import tools_condition
 
@@ -89,6 +90,120 @@ def test_a_configuration_has_all_that_langchain_puts_into_it(way, given):
     assert seen[0] == seen[1]
 
 
+@ways
+def test_a_model_cannot_forge_a_configuration(way):
+    @tool
+    def optional(a: int, config: RunnableConfig | None = None) -> str:
+        """Tells who asks."""
+        return f"{a} {config}"
+
+    @tool
+    def untold(a: int, config=None) -> str:
+        """Tells who asks."""
+        return f"{a} {config}"
+
+    @tool
+    def exact(a: int, config: RunnableConfig) -> str:
+        """Tells who asks."""
+        return f"{a} {config['configurable'].get('user')}"
+
+    forged = {"a": 1, "config": {"configurable": {"user": "admin"}}}
+    for made, told in ((optional, "1 None"), (untold, "1 None"), (exact, "1 None")):
+        [message] = run(node(made), call(made.name, forged), way=way)
+        assert message.content == told
+        [message] = run(ToolNode([made]), call(made.name, forged), way=way)
+        assert message.content == told
+
+
+Octal = Annotated[int, BeforeValidator(lambda text: int(text, 8))]
+Parts = Annotated[list[str], BeforeValidator(lambda text: text.split(";"))]
+
+
+@ways
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_tools_own_validator_sees_what_the_model_wrote(way, listens):
+    @tool
+    def mark(mode: Octal, tags: Parts, state: Annotated[dict, InjectedState], n: int = 0) -> str:
+        """Marks."""
+        return f"{mode:o} {tags} {n}"
+
+    config = {**CONFIG, "callbacks": [Listens()]} if listens else CONFIG
+    given = {"mode": "755", "tags": "[1]", "n": "7"}
+    state = {"messages": [asks(call("mark", given))]}
+    for made in (ToolNode([mark]), node(mark)):
+        done = (
+            made.invoke(state, config)
+            if way == "sync"
+            else asyncio.run(made.ainvoke(state, config))
+        )
+        assert done["messages"][0].content == "755 ['[1]'] 7"
+
+
+def test_what_a_tool_does_not_read_is_mended_as_before():
+    @tool
+    def total(items: list[int]) -> int:
+        """Adds them up."""
+        return sum(items)
+
+    assert run(node(total), call("total", {"items": "[1, 2]"}))[0].content == "3"
+
+
+class Excluding(BaseModel):
+    a: int
+    reasoning: str = Field("", exclude=True)
+    note: str = Field("", exclude_if=lambda note: note == "")
+
+
+class Writing(BaseModel):
+    a: int
+    b: int = 0
+
+    @model_serializer
+    def write(self) -> dict[str, Any]:
+        return {"a": self.a}
+
+
+@ways
+@pytest.mark.parametrize(
+    ("shape", "given"),
+    [
+        (Excluding, {"a": 1, "reasoning": "because"}),
+        (Excluding, {"a": 1, "reasoning": "because", "note": "so"}),
+        (Writing, {"a": 1, "b": 2}),
+    ],
+)
+def test_a_function_gets_the_fields_that_langchain_gives_it(way, shape, given):
+    tell = StructuredTool.from_function(
+        lambda **fields: str(fields), name="tell", description="Tells.", args_schema=shape
+    )
+    [stock] = run(ToolNode([tell]), call("tell", given), way=way)
+    [ours] = run(node(tell), call("tell", given), way=way)
+    assert (ours.content, ours.status) == (stock.content, "success")
+
+
+class Parted(BaseModel):
+    a: int
+    b: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def part(cls, given: Any) -> Any:
+        given["a"], given["b"] = given.pop("ab").split("-")
+        return given
+
+
+@ways
+def test_a_validator_that_writes_into_its_input_changes_no_history(way):
+    tell = StructuredTool.from_function(
+        lambda a, b: f"{a} {b}", name="tell", description="Tells.", args_schema=Parted
+    )
+    asked = asks(call("tell", {"ab": "1-2"}))
+    ours, state = node(tell), {"messages": [asked]}
+    done = ours.invoke(state, CONFIG) if way == "sync" else asyncio.run(ours.ainvoke(state, CONFIG))
+    assert done["messages"][0].content == "1 2"
+    assert asked.tool_calls[0]["args"] == {"ab": "1-2"}
+
+
 def test_what_is_injected_is_in_no_message_about_arguments():
     @tool
     def look(n: int, state: Annotated[dict, InjectedState]) -> str:
@@ -130,6 +245,18 @@ def test_a_command_without_an_answer_is_the_tools_fault():
     )
     with pytest.raises(ValueError, match="matching ToolMessage"):
         run(node(go, handle_tool_errors=False), call("go"))
+
+
+@pytest.mark.parametrize(("effect", "is_told"), [("once", True), ("idempotent", False)])
+def test_what_ran_and_answered_unreadably_may_have_taken_effect(effect, is_told):
+    @tool
+    def charge(eur: int) -> Command:
+        """Charges."""
+        return Command(update={"messages": []})
+
+    [message] = run(node(charge, effects={"charge": effect}), call("charge", {"eur": 100}))
+    assert ("may have taken effect" in message.content) is is_told
+    assert ("Call it once more" in message.content) is not is_told
 
 
 @ways
@@ -353,6 +480,18 @@ def test_a_run_is_from_a_user_message_to_its_end():
     assert ours.guard.records()[-1]["failure"]["kind"] != "repeated"
 
 
+def test_the_ids_of_users_messages_may_repeat_between_threads():
+    builder = StateGraph(MessagesState)
+    ours = node(fails)
+    builder.add_node("tools", ours)
+    builder.add_edge(START, "tools")
+    graph = builder.compile()
+    state = {"messages": [HumanMessage("go", id="1"), asks(call("fails"))]}
+    for thread in range(8):
+        graph.invoke(state, {"configurable": {"thread_id": str(thread)}})
+    assert ours.guard.records()[-1]["failure"]["kind"] != "repeated"
+
+
 def test_long_outputs_are_cut_and_the_artifact_stays():
     @tool(response_format="content_and_artifact")
     def long() -> tuple[str, Any]:
@@ -396,3 +535,21 @@ def test_a_graph_goes_on():
     builder.add_edge("tools", "model")
     done = builder.compile().invoke({"messages": [HumanMessage("1 + 1?")], "turns": 0})
     assert (done["messages"][-1].content, done["turns"]) == ("2, in the end", 3)
+
+
+class PanicException(BaseException):
+    """As libraries in Rust raise it."""
+
+
+@ways
+@pytest.mark.parametrize("options", [{}, RETRIES])
+def test_a_panic_of_a_library_takes_no_sibling_along(way, options):
+    @tool
+    def panics() -> str:
+        """Panics."""
+        raise PanicException("index out of bounds")
+
+    messages = run(
+        node(panics, add, **options), call("panics"), call("add", {"a": 1, "b": 1}, "c2"), way=way
+    )
+    assert [message.status for message in messages] == ["error", "success"]

@@ -47,6 +47,67 @@ def test_goes_on_upwards(guard, error):
     }
 
 
+class PanicException(BaseException):
+    """As libraries in Rust raise it."""
+
+
+class BaseExceptionGroup(BaseException):
+    """As Python has it since 3.11."""
+
+    def __init__(self, *errors):
+        super().__init__("several")
+        self.exceptions = errors
+
+
+@pytest.mark.parametrize("way", ["function", "coroutine"])
+def test_what_ends_nothing_larger_is_answered_and_takes_no_sibling_along(guard, way):
+    def panic() -> str:
+        """Panics."""
+        raise PanicException("index out of bounds")
+
+    async def apanic() -> str:
+        """Panics."""
+        panic()
+
+    guard.tool(panic if way == "function" else apanic, name="panic")
+    guard.tool(lambda: "here", name="stay")
+    calls = [("panic", {}, "1"), ("stay", {}, "2")]
+    for replies in (
+        [guard.call(*calls[0][:2]), guard.call(*calls[1][:2])],
+        guard.batch(calls),
+        asyncio.run(guard.abatch(calls)),
+    ):
+        assert [reply.is_error for reply in replies] == [True, False]
+        assert "out of bounds" not in replies[0].text
+    assert guard.summary() == {"panic:PanicException": 3}
+
+
+@pytest.mark.parametrize(
+    ("error", "leaves"), [(KeyboardInterrupt(), True), (PanicException("x"), False)]
+)
+def test_a_group_leaves_with_what_leaves_in_it(guard, error, leaves):
+    @guard.tool
+    def several() -> str:
+        """Fails."""
+        raise BaseExceptionGroup(ValueError("x"), error)
+
+    if leaves:
+        with pytest.raises(BaseExceptionGroup):
+            guard.call("several")
+    else:
+        assert guard.call("several").is_error
+
+
+def test_a_test_that_fails_within_a_tool_fails(guard):
+    @guard.tool
+    def test() -> str:
+        """Tests."""
+        pytest.fail("on purpose")
+
+    with pytest.raises(pytest.fail.Exception):
+        guard.call("test")
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_what_would_end_a_loop_ends_its_caller_only(guard, error):
     @guard.tool
@@ -361,3 +422,42 @@ except ImportError as error:
 """
     done = run(code)
     assert "breakfall runs in the main interpreter only" in done.stdout, done.stderr
+
+
+FINALIZER = """
+import time
+from breakfall import Guard
+
+class Last:
+    def __del__(self):
+        began = time.monotonic()
+        calls = [("sync", {}, "1"), ("later", {}, "2"), ("fails", {}, "3")]
+        replies = [guard.call("sync"), guard.call("later"), *guard.batch(calls)]
+        print([reply.kind or reply.text for reply in replies], time.monotonic() - began < 5)
+        print(any("may have taken effect" in reply.text for reply in replies))
+
+guard = Guard(store=False)
+guard.tool(lambda: "there", name="sync")
+
+@guard.tool
+async def later() -> str:
+    "Later."
+    return "there"
+
+@guard.tool
+def fails() -> str:
+    "Fails."
+    raise LookupError("row 7 is not there")
+
+if {is_used}:
+    guard.call("sync")
+last = Last()
+"""
+
+
+@pytest.mark.parametrize("is_used", [True, False])
+def test_a_call_while_the_interpreter_ends_waits_for_nobody(is_used):
+    code = FINALIZER.replace("{is_used}", str(is_used))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
+    kinds = ["there", "internal", "there", "internal", "not_found"]
+    assert done.stdout.splitlines() == [f"{kinds} True", "False"], done.stderr

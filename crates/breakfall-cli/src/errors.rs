@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 use crate::failed::Failed;
 use crate::guard::block_on;
 use crate::numbers::of;
-use crate::place::{Found, Place, nothing_yet, unreadable};
+use crate::place::{Found, Place, no_store, nothing_yet, unreadable};
 use crate::settings::Settings;
 use crate::terminal::{Terminal, cut, json_text, one_line};
 
@@ -78,6 +78,7 @@ impl Reading {
     async fn store(&self, nothing: serde_json::Value) -> Result<Option<Store>, Failed> {
         match self.place.open(&self.settings.config()?).await? {
             Found::Store(store) => Ok(Some(store)),
+            Found::Nothing(place) if self.place.is_named() => Err(no_store(&place)),
             Found::Nothing(place) => {
                 if self.json {
                     say!("{}", json_text(&nothing));

@@ -35,7 +35,8 @@ pub(crate) struct Explain {
     #[arg(long, conflicts_with_all = ["text", "type_name", "http_status", "exit_code", "json_rpc_code"])]
     jsonl: bool,
     /// With --jsonl: the texts are what tools returned as successes; tell the silent failures
-    #[arg(long, requires = "jsonl")]
+    // Beside what `--jsonl` conflicts with, `--jsonl` is not asked for.
+    #[arg(long, requires = "jsonl", conflicts_with_all = ["text", "json"])]
     outputs: bool,
     #[command(flatten)]
     settings: Settings,

@@ -12,6 +12,7 @@ use breakfall_mcp::{
     Command, Error, Front, Recorder, Servers, Session, Watchdog, files, stay_awake, stdin, stdout,
 };
 use breakfall_telemetry::Metrics;
+use breakfall_web::Token;
 use clap::Args;
 use tokio::runtime::Builder;
 
@@ -213,7 +214,7 @@ impl Guarded {
         guard().build().map_err(|error| stopped(error.into()))?;
         let names: Vec<String> =
             servers.servers.iter().map(|server| format!("`{}`", server.key)).collect();
-        let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+        let token = token()?;
         let has_token = token.is_some();
         let served = block_on(async {
             let front = Front::listen(address, token, servers, guard, watchdog());
@@ -228,6 +229,16 @@ impl Guarded {
         telemetry.end();
         served?
     }
+}
+
+/// What clients must show, if anything: as hard to guess as what opens the page.
+fn token() -> Result<Option<String>, Failed> {
+    let Some(token) = std::env::var_os(TOKEN) else { return Ok(None) };
+    let token = token.to_string_lossy().into_owned();
+    Token::chosen(&token).map_err(|error| {
+        Failed::of(&error).hint("unset BREAKFALL_TOKEN to serve this machine without a token")
+    })?;
+    Ok(Some(token))
 }
 
 /// Tools for a machine without any server.

@@ -1,7 +1,7 @@
 //! JSON lines in, JSON lines out: in order, streaming, for files of any size. A bad line is
 //! answered as one and the rest goes on.
 
-use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -11,9 +11,12 @@ use crate::failed::{Failed, reading, writing};
 /// The longest line; a longer one is a bad line.
 const LONGEST: usize = 64 << 20;
 
+/// How much is read at once: all that is there, so that it is seen when nothing is.
+const AT_ONCE: usize = 64 << 10;
+
 /// Answers each line of standard input with a line on standard output.
 pub(crate) fn each<T: DeserializeOwned>(mut answer: impl FnMut(T) -> Value) -> Result<(), Failed> {
-    let mut input = io::stdin().lock();
+    let mut input = BufReader::with_capacity(AT_ONCE, io::stdin().lock());
     let mut output = BufWriter::new(io::stdout().lock());
     let mut line = Vec::new();
     loop {
@@ -45,9 +48,7 @@ pub(crate) fn each<T: DeserializeOwned>(mut answer: impl FnMut(T) -> Value) -> R
         serde_json::to_writer(&mut output, &answer).map_err(|error| writing(error.into()))?;
         output.write_all(b"\n").map_err(writing)?;
         // Someone may wait for the answer to one line before writing the next.
-        if input.fill_buf().map_or(true, <[u8]>::is_empty)
-            || io::IsTerminal::is_terminal(&io::stdin())
-        {
+        if input.buffer().is_empty() {
             output.flush().map_err(writing)?;
         }
     }

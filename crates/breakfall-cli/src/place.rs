@@ -56,6 +56,12 @@ pub(crate) fn unreadable(error: &breakfall_store::Error) -> Failed {
     }
 }
 
+/// Who names a store means one that is there.
+pub(crate) fn no_store(place: &str) -> Failed {
+    Failed::new(format!("there is no store in {place}"))
+        .hint("name the one that a guard keeps: `breakfall doctor` tells where that is")
+}
+
 /// What a person does who wants to see what fails and has kept nothing.
 pub(crate) fn nothing_yet(place: &str) -> String {
     format!(

@@ -19,7 +19,7 @@ use crate::failed::{Failed, writing};
 use crate::gate::{Failures, Gate};
 use crate::guard::block_on;
 use crate::period::{Period, length};
-use crate::place::{Found, Place, nothing_yet, unreadable};
+use crate::place::{Found, Place, no_store, nothing_yet, unreadable};
 use crate::settings::Settings;
 use crate::terminal::json_text;
 
@@ -86,9 +86,11 @@ impl ReportArgs {
             let period = Period::new(self.since, breakfall_store::now());
             let store = match self.place.open(&self.settings.config()?).await? {
                 Found::Store(store) => store,
+                Found::Nothing(place) if self.place.is_named() => return Err(no_store(&place)),
                 Found::Nothing(place) => {
                     tell!("{}", nothing_yet(&place).trim_end());
-                    return self.write(&Report::nothing(period));
+                    self.write(&Report::nothing(period))?;
+                    return self.gate.check_nothing();
                 }
             };
             let report = with_a_bar(|bar| Report::read(&store, period, bar)).await;

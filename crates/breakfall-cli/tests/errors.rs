@@ -60,32 +60,67 @@ fn json(output: &Output) -> Value {
 #[tokio::test]
 async fn where_nothing_was_kept_that_is_said_and_nothing_is_made() {
     let directory = directory("missing");
-    let file = directory.join("none.db");
-    for arguments in [
-        &["errors"][..],
-        &["errors", "--fail-over", "5%"],
-        &["errors", "show", "abc123"],
-        &["report"],
+    let file = directory.join("breakfall/breakfall.db");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_breakfall"));
+        command.args(arguments).current_dir(&directory).stdin(Stdio::null());
+        said(&command.env("XDG_DATA_HOME", &directory).output().unwrap())
+    };
+    for (arguments, expected) in [
+        (&["errors"][..], 0),
+        (&["report"], 0),
+        (&["errors", "show", "abc123"], 1),
+        (&["errors", "resolve", "abc123"], 1),
+        (&["errors", "--fail-over", "5%"], 1),
+        (&["report", "--fail-over", "5%"], 1),
     ] {
-        let (_, error, status) = said(&run(&file, arguments));
+        let (_, error, status) = run(arguments);
         assert!(error.starts_with("Nothing was kept yet in "), "{error}");
-        assert_eq!(status, Some(0), "{arguments:?}");
+        assert_eq!(status, Some(expected), "{arguments:?}");
     }
-    assert_eq!(said(&run(&file, &["errors", "resolve", "abc123"])).2, Some(1));
-    let empty = json(&run(&file, &["errors", "--json"]));
+    let empty: Value = serde_json::from_str(&run(&["errors", "--json"]).0).unwrap();
     assert_eq!((&empty["calls"], &empty["groups"]), (&Value::from(0), &Value::Array(vec![])));
     assert!(!file.exists());
 
     // A file that somebody made, and nobody wrote to.
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "").unwrap();
-    assert!(said(&run(&file, &["errors"])).1.starts_with("Nothing was kept yet in "));
+    assert!(run(&["errors"]).1.starts_with("Nothing was kept yet in "));
     assert_eq!(std::fs::metadata(&file).unwrap().len(), 0);
     // One that is something else.
     std::fs::write(&file, "not a database, but long enough to be taken for one".repeat(50))
         .unwrap();
-    let (_, error, status) = said(&run(&file, &["errors"]));
+    let (_, error, status) = run(&["errors"]);
     assert!(error.starts_with("error: ") && status == Some(1), "{error}");
     std::fs::remove_dir_all(directory).unwrap();
+}
+
+/// A path that was mistyped passed every gate.
+#[test]
+fn a_store_that_is_named_and_not_there_is_an_error() {
+    let directory = directory("named");
+    let file = directory.join("typo.db");
+    for arguments in
+        [&["errors"][..], &["errors", "--fail-over", "5%"], &["report"], &["errors", "show", "a"]]
+    {
+        let (told, error, status) = said(&run(&file, arguments));
+        assert!(error.starts_with("error: there is no store in "), "{arguments:?}: {error}");
+        assert_eq!((told.as_str(), status), ("", Some(1)), "{arguments:?}");
+    }
+    assert!(!file.exists());
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+/// Who could not be reached was told as a pool that timed out.
+#[test]
+fn a_database_that_refuses_is_told_as_that() {
+    let began = std::time::Instant::now();
+    let place = Path::new("postgres://bob:hunter2hunter2@127.0.0.1:1/x");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_breakfall"));
+    let output = command.args(["errors", "--store"]).arg(place).output().unwrap();
+    let (_, error, status) = said(&output);
+    assert!(error.contains("refused") && !error.contains("hunter2"), "{error}");
+    assert!(status == Some(1) && began.elapsed().as_secs() < 4, "{:?}", began.elapsed());
 }
 
 #[tokio::test]

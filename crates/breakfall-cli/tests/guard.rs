@@ -157,6 +157,38 @@ fn calls_that_a_dying_server_does_not_hear_wait_for_the_next() {
     std::fs::remove_dir(place).unwrap();
 }
 
+/// A server that says its password in an error.
+const TELLING: &str = r#"
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "telling", "version": "1"}},
+        "tools/list": {"tools": [{"name": "read_file", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"isError": True, "content": [
+            {"type": "text", "text": "login refused for svc / " + os.environ["DB_PASSWORD"]}]},
+    }.get(message.get("method"))
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+/// What a client declares for a server that is wrapped reaches the guard as variables of its own.
+#[test]
+fn a_password_that_a_client_hands_to_a_wrapped_server_is_told_to_nobody() {
+    let password = format!("{}-otter-9921", "quixotic");
+    let mut guard = command(&["--", "python3", "-c", TELLING]);
+    guard.env("DB_PASSWORD", &password).env("NODE_ENV", "refused");
+    let (mut guard, mut input, mut output) = spawned(&mut guard, Stdio::piped());
+    let answer = asks(&mut input, &mut output, 1);
+    assert!(answer.contains("login refused for svc / [redacted:value#"), "{answer}");
+    drop(input);
+    let mut log = String::new();
+    guard.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("login refused") && !log.contains(&password), "{log}");
+    assert!(guard.wait().unwrap().success());
+}
+
 /// A guard of files, whose log goes there.
 fn logging_to(stderr: impl Into<Stdio>) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     guarding(&[], stderr)
@@ -166,16 +198,25 @@ fn guarding(
     what: &[&str],
     stderr: impl Into<Stdio>,
 ) -> (Child, ChildStdin, BufReader<ChildStdout>) {
-    let mut guard = Command::new(env!("CARGO_BIN_EXE_breakfall"))
+    spawned(&mut command(what), stderr)
+}
+
+fn command(what: &[&str]) -> Command {
+    let mut guard = Command::new(env!("CARGO_BIN_EXE_breakfall"));
+    guard
         .arg("guard")
         .args(what)
         .env("BREAKFALL_STORE__KEEP", "false")
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(stderr)
-        .spawn()
-        .unwrap();
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    guard
+}
+
+fn spawned(
+    guard: &mut Command,
+    stderr: impl Into<Stdio>,
+) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    let guard = guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+    let mut guard = guard.spawn().unwrap();
     let mut input = guard.stdin.take().unwrap();
     let output = BufReader::new(guard.stdout.take().unwrap());
     let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}"#;

@@ -127,7 +127,7 @@ fn others_need_a_token() {
     let refused = open.stdin(Stdio::null()).output().unwrap();
     let words = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success() && words.contains("hint: put a token"), "{words}");
-    let token = format!("secret-{}", std::process::id());
+    let token = format!("secret-of-the-guard-{}", std::process::id());
     let guard = listen(
         breakfall().args(["guard", "--listen", "127.0.0.1:0"]).env("BREAKFALL_TOKEN", &token),
     );
@@ -136,6 +136,22 @@ fn others_need_a_token() {
     assert!(guard.post("Authorization: Bearer wrong\r\n", HELLO).starts_with("HTTP/1.1 401"));
     let shown = guard.post(&format!("Authorization: Bearer {token}\r\n"), HELLO);
     assert!(shown.starts_with("HTTP/1.1 200"), "{shown}");
+}
+
+/// A token of one letter opened a guard to others; the page had asked for sixteen.
+#[test]
+fn a_token_that_can_be_guessed_is_refused() {
+    for (token, length) in [("x", 1), ("", 0), (" ", 1), ("fifteen-letters", 15)] {
+        let mut open = breakfall();
+        open.args(["guard", "--listen", "0.0.0.0:0"]).env("BREAKFALL_TOKEN", token);
+        let (refused, words) = run(&mut open);
+        let expected = format!(
+            "error: the token has {length} characters: expected at least 16, of letters, digits, \
+             `-`, `_`, `.`, `~`\n\nhint: unset BREAKFALL_TOKEN to serve this machine without a \
+             token\n"
+        );
+        assert_eq!((words, refused.status.code()), (expected, Some(1)));
+    }
 }
 
 fn run(command: &mut Command) -> (Output, String) {

@@ -1,7 +1,7 @@
 //! The program as a person or a script uses it.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -130,6 +130,30 @@ fn a_stream_loses_its_secrets_and_nothing_else() {
     assert_eq!(text.matches("an honest line").count(), 6_000);
 }
 
+/// Who writes one line and waits for its answer, or follows a log, waited for ever.
+#[test]
+fn a_line_is_answered_before_the_next_one_comes() {
+    for (arguments, line, answer) in [
+        (&["redact"][..], "token=Abc123xyzQw one\n", "token=[redacted:token#04df] one\n"),
+        (&["redact", "--jsonl"], "{\"text\": \"a\"}\n", "{\"id\":null,"),
+        (&["explain", "--jsonl"], "{\"id\": 7, \"text\": \"a\"}\n", "{\"disposition\":"),
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_breakfall"))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(line.as_bytes()).unwrap();
+        let mut answered = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut answered).unwrap();
+        assert!(answered.starts_with(answer), "{answered}");
+        drop(input);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
 #[test]
 fn broken_utf8_and_binary_input_get_an_answer() {
     for arguments in
@@ -207,4 +231,29 @@ fn a_reader_that_has_had_enough_is_no_error() {
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
+}
+
+/// A text beside `--outputs` was ignored, and standard input read in its place.
+#[test]
+fn a_text_that_would_not_be_read_is_refused() {
+    for arguments in [&["explain", "--outputs", "x"][..], &["explain", "--jsonl", "--outputs", "x"]]
+    {
+        let output = breakfall(arguments, b"{\"text\": \"y\"}\n");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+    }
+}
+
+/// A pipe that nobody writes into was waited for.
+#[test]
+fn a_configuration_that_is_no_file_is_refused() {
+    let pipe = std::env::temp_dir().join(format!("breakfall-pipe-{}", std::process::id()));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let output = breakfall(&["explain", "--config", pipe.to_str().unwrap(), "x"], b"");
+    std::fs::remove_file(&pipe).unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("it is no file"), "{error}");
+    // What a shell hands over is one.
+    let shell = r#""$0" explain --config <(echo "[defaults]") timeout"#;
+    let shell = Command::new("bash").args(["-c", shell, env!("CARGO_BIN_EXE_breakfall")]).output();
+    assert!(shell.unwrap().status.success());
 }

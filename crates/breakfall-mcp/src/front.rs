@@ -280,6 +280,7 @@ impl Door {
         client.session.asked(Arc::clone(&origin), method, params);
         let mut response = respond(&origin, &stream, Ending::None, None).await;
         if response.status().is_success()
+            && !client.session.is_unwelcome()
             && let Ok(name) = name.parse()
         {
             response.headers_mut().insert(SESSION, name);

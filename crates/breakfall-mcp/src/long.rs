@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::fields::Fields;
 use crate::message::{Answer, LONGEST, error};
 
 /// How much is kept of each end.
@@ -53,6 +54,15 @@ pub(crate) struct Long {
 }
 
 impl Long {
+    /// The ends of what is not too long, and cannot be read all the same.
+    fn of(text: &str) -> Self {
+        let from = text.ceil_char_boundary(text.len().saturating_sub(END));
+        Self {
+            head: text[..text.floor_char_boundary(END)].to_owned(),
+            tail: text[from..].to_owned(),
+        }
+    }
+
     /// The id of the message, where one of its ends tells it. What stands deeper within is not its.
     pub(crate) fn id(&self) -> Option<Box<RawValue>> {
         let members = members(&self.head);
@@ -65,6 +75,22 @@ impl Long {
     pub(crate) fn is_asking(&self) -> bool {
         members(&self.head).iter().any(|(name, _)| matches!(&**name, "method" | "params"))
     }
+}
+
+/// The id of an answer that cannot be read as one. What has no mark of the protocol, such as a line
+/// of a log, answers nothing.
+pub(crate) fn unreadable(line: &str) -> Option<Box<RawValue>> {
+    if let Ok(mut fields) = serde_json::from_str::<Fields>(line) {
+        return fields.take("jsonrpc").and_then(|_| fields.take("id"));
+    }
+    // What a program tells of an answer that it sends is none.
+    if !line.trim_start().starts_with('{') {
+        return None;
+    }
+    let long = Long::of(line);
+    let is_mark = |(name, _): &(String, _)| name == "jsonrpc";
+    let has_mark = members(&long.head).iter().any(is_mark) || long.tail.contains(r#""jsonrpc""#);
+    if !has_mark || long.is_asking() { None } else { long.id() }
 }
 
 /// What is said to whoever sent a message that is too long.
@@ -148,6 +174,23 @@ mod tests {
             let long = Long { head: head.to_owned(), tail: tail.to_owned() };
             let told = long.id().map(|id| id.get().to_owned());
             assert_eq!((told.as_deref(), long.is_asking()), (id, is_asking), "{head} … {tail}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_tells_whose_it_is() {
+        for (line, id) in [
+            (r#"{"jsonrpc":"2.0","id":7}"#, Some("7")),
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"a":"\x"}}"#, Some("7")),
+            (r#"{"result":{"a":"\x"},"jsonrpc":"2.0","id":7}"#, Some("7")),
+            (r#"{"level":30,"id":7,"msg":"called"}"#, None),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"a\x"}"#, None),
+            (r#"sending {"result":{},"jsonrpc":"2.0","id":7}"#, None),
+            (r#"{"sends":{"result":{},"jsonrpc":"2.0"},"id":7}"#, None),
+            ("no message", None),
+        ] {
+            let told = unreadable(line).map(|id| id.get().to_owned());
+            assert_eq!(told.as_deref(), id, "{line}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! A line becomes a message whose insides are untouched, and back.
 
+mod finite;
+
 use std::borrow::Cow;
 
 use serde::Deserialize;
@@ -44,7 +46,13 @@ struct Shallow<'a> {
 impl Message {
     /// What a line says; nothing where it is no message.
     pub(crate) fn parse(line: &str) -> Option<Self> {
-        let shallow: Shallow<'_> = serde_json::from_str(line).ok()?;
+        match serde_json::from_str(line) {
+            Ok(shallow) => Self::of(shallow),
+            Err(_) => Self::of(serde_json::from_str(&finite::finite(line)?).ok()?),
+        }
+    }
+
+    fn of(shallow: Shallow<'_>) -> Option<Self> {
         let params = shallow.params.map(ToOwned::to_owned);
         let is_null = |value: &RawValue| value.get() == "null";
         let id = shallow.id.filter(|id| !is_null(id));
@@ -73,6 +81,13 @@ pub(crate) fn messages(line: &str) -> impl Iterator<Item = Option<Message>> {
     let single = batch.is_none().then_some(line);
     let each = batch.into_iter().flatten().map(RawValue::get);
     single.into_iter().chain(each).map(Message::parse)
+}
+
+/// A number of ours that came back as an id or a token. Some answer 7 as `"7"`, and are understood.
+pub(crate) fn number(id: &RawValue) -> Option<u64> {
+    let id = id.get();
+    let id = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
+    id.strip_suffix(".0").unwrap_or(id).parse().ok()
 }
 
 /// A message of these members, whose values are JSON.
@@ -146,6 +161,7 @@ mod tests {
             (r#"{"id":1,"result":{}}"#, true),
             (r#"{"id":1,"error":{"code":1,"message":""}}"#, true),
             (r#"{"method":"n"}"#, true),
+            (r#"{"id":1,"result":{"n":NaN}}"#, true),
             (r#"{"id":1,"result":null}"#, true),
             (r#"{"id":1,"error":null}"#, false),
             (r#"{"id":1}"#, false),
@@ -159,6 +175,9 @@ mod tests {
         for line in [r#"{"id":1,"result":null,"error":{}}"#, r#"{"id":1,"error":{}}"#] {
             let error = Message::parse(line);
             assert!(matches!(error, Some(Message::Answer { answer: Answer::Error(_), .. })));
+        }
+        for (id, is) in [("7", Some(7)), ("\"7\"", Some(7)), ("7.0", Some(7)), ("\"q-7\"", None)] {
+            assert_eq!(number(&RawValue::from_string(id.to_owned()).unwrap()), is, "{id}");
         }
         assert_eq!(messages(r#"[{"method":"a"},{"id":1,"method":"b"},3]"#).count(), 3);
     }

@@ -62,8 +62,8 @@ impl Recorder {
         }
     }
 
-    /// A file for what passes to and from a server.
-    pub(crate) fn open(&self, key: &str) -> Result<Recording, Error> {
+    /// A file for what passes to and from a server, without what this takes out.
+    pub(crate) fn open(&self, key: &str, redactor: Redactor) -> Result<Recording, Error> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let name = format!("{key}-{}-{number}.jsonl", std::process::id());
         let path = self.directory.join(name);
@@ -71,7 +71,7 @@ impl Recorder {
         let file = file.map_err(|source| Error::Record { path, source })?;
         let (lines, waiting) = sync_channel(WAITING);
         let unwritten = Arc::clone(&self.unwritten);
-        std::thread::spawn(move || write(file, &waiting, &unwritten));
+        std::thread::spawn(move || write(file, &waiting, &unwritten, &redactor));
         let unwritten = Arc::clone(&self.unwritten);
         Ok(Recording { lines, since: Instant::now(), left_out: AtomicU64::new(0), unwritten })
     }
@@ -102,8 +102,12 @@ impl Recording {
     }
 }
 
-fn write(file: File, lines: &Receiver<(Way, String, f64)>, unwritten: &AtomicU64) {
-    let redactor = Redactor::default();
+fn write(
+    file: File,
+    lines: &Receiver<(Way, String, f64)>,
+    unwritten: &AtomicU64,
+    redactor: &Redactor,
+) {
     let mut file = BufWriter::new(file);
     while let Ok(first) = lines.recv() {
         let mut written = 0;
@@ -140,7 +144,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("recorder-{}", std::process::id()));
         let recorder = Recorder::new(&directory).unwrap();
         for round in 0..20 {
-            let recording = recorder.open("small").unwrap();
+            let recording = recorder.open("small", Redactor::default()).unwrap();
             for number in 0..100 {
                 recording.keep(Way::To, &format!(r#"{{"id":{number}}}"#));
             }

@@ -1,17 +1,20 @@
 //! Which servers there are: from the configuration that clients already have, or from ours.
 
+mod secrets;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use breakfall::{
     Checking, Config, ConfiguredUpstream, Guard, GuardBuilder, Policy, Reach as Configured,
-    UnknownTool, filled, secret_in_header,
+    UnknownTool, filled,
 };
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::message::LONGEST;
 use crate::record::Recorder;
 
 /// A server by its key.
@@ -247,18 +250,16 @@ impl Servers {
 
     /// A guard for these servers, to be given more.
     pub fn guard(&self, config: &Config) -> GuardBuilder {
-        // Servers take more than their schemas say, and must not be stopped by ours.
-        let policy = Policy { checking: Checking::Diagnose, ..Policy::default() };
+        // Servers take more than their schemas say, and whatever fits into a message: they must not
+        // be stopped by us.
+        let policy = Policy {
+            checking: Checking::Diagnose,
+            max_argument_bytes: LONGEST,
+            ..Policy::default()
+        };
         let guard = Guard::builder().policy(policy).config(config.clone());
-        self.secrets().fold(guard, GuardBuilder::redact_value)
-    }
-
-    /// What must never be shown: the values of headers.
-    fn secrets(&self) -> impl Iterator<Item = &str> {
-        self.servers.iter().flat_map(|server| match &server.reach {
-            Reach::Command(_) => Vec::new(),
-            Reach::Address(address) => address.secrets(),
-        })
+        let secrets: BTreeSet<String> = self.servers.iter().flat_map(Server::secrets).collect();
+        secrets.into_iter().fold(guard, GuardBuilder::redact_value)
     }
 }
 
@@ -299,24 +300,6 @@ impl Address {
         let filled = |(name, value): (&String, &String)| Ok((name.clone(), whole(value)?));
         Ok(Self { url, headers: headers.iter().map(filled).collect::<Result<_, String>>()? })
     }
-
-    fn secrets(&self) -> Vec<&str> {
-        let secrets = self.headers.iter().filter_map(|(name, value)| secret_in_header(name, value));
-        secrets.collect()
-    }
-
-    /// The secrets as they stand in a text and within JSON. Very short ones would tear every text
-    /// apart.
-    pub(crate) fn written_secrets(&self) -> Vec<String> {
-        let secrets = self.secrets().into_iter().filter(|secret| secret.len() >= 4);
-        let both = secrets.flat_map(|secret| {
-            let within = serde_json::Value::from(secret).to_string();
-            [secret.to_owned(), within[1..within.len() - 1].to_owned()]
-        });
-        let mut all: Vec<String> = both.collect();
-        all.dedup();
-        all
-    }
 }
 
 #[cfg(test)]
@@ -336,7 +319,7 @@ mod tests {
         assert!(!command.inherits_variables && git.is_trusted && !web.is_trusted);
         let Reach::Address(address) = &web.reach else { panic!("an address") };
         assert_eq!(address.headers["Authorization"], "Bearer abcd");
-        assert_eq!(servers.secrets().collect::<Vec<_>>(), ["abcd"]);
+        assert_eq!(web.secrets().into_iter().collect::<Vec<_>>(), ["abcd"]);
         assert_eq!(servers.notes, ["`old` is disabled"]);
         for (text, words) in [
             ("{}", "neither `mcpServers` nor `servers`"),

@@ -5,6 +5,7 @@ mod forward;
 mod greeting;
 mod learning;
 mod life;
+mod prefixes;
 mod several;
 
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +31,7 @@ use crate::origin::Origin;
 use crate::out::Out;
 use crate::patience;
 use crate::tools::{self, Called, Errors};
-use crate::upstream::{Event, Events, Upstream, locked, of_subscription};
+use crate::upstream::{Event, Events, Sent, Upstream, locked, of_subscription};
 
 /// How long a client that comes waits for its only server, and its first list for all of them: many
 /// are fetched before they start, and many clients ask once. They give up after 30 s.
@@ -42,9 +43,6 @@ const FIRST: Duration = Duration::from_secs(45);
 
 /// How long anything else waits for servers that are not there.
 const LISTING: Duration = Duration::from_secs(5);
-
-/// Between a server's key and a tool's name.
-const SEPARATOR: &str = "__";
 
 /// One client and its servers.
 pub struct Session {
@@ -86,28 +84,18 @@ struct Running {
     listens: bool,
 }
 
-/// What stands before the names of a server's tools, where there are several.
-fn prefix(all: &[Arc<Upstream>], upstream: &Upstream) -> String {
-    if all.len() > 1 { format!("{}{SEPARATOR}", upstream.key) } else { String::new() }
-}
-
 /// Whose tool has this name.
 fn owner<'u>(all: &'u [Arc<Upstream>], name: &str) -> Option<&'u Arc<Upstream>> {
-    let fitting = all.iter().filter(|upstream| name.starts_with(&prefix(all, upstream)));
-    fitting.max_by_key(|upstream| upstream.key.len())
+    all.iter().find(|upstream| name.starts_with(&upstream.prefix))
 }
 
 impl Session {
-    /// Whether a tool's name begins with its server's key.
+    /// Whether a tool's name begins with its server's prefix.
     fn is_prefixed(&self) -> bool {
         self.upstreams.len() > 1
     }
 
-    fn prefix(&self, upstream: &Upstream) -> String {
-        prefix(&self.upstreams, upstream)
-    }
-
-    /// The server whose key a name begins with: of two, the longer key.
+    /// The server whose prefix a name begins with.
     fn owner(&self, name: &str) -> Option<&Arc<Upstream>> {
         owner(&self.upstreams, name)
     }
@@ -326,8 +314,8 @@ impl Session {
     }
 
     /// What a server does by itself.
-    async fn happened(&self, event: Event) {
-        match event {
+    async fn happened(&self, sent: Sent) {
+        match sent.event {
             Event::Up(key) => {
                 if self.learn(&key) {
                     self.tools_changed().await;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use breakfall::{
     Arguments, BoxFuture, Context, Effect, Entry, Failure, FailureKind, Outcome, Output, Reply,
-    Tool, ToolSpec, without_halves,
+    Tool, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -61,12 +61,12 @@ struct Hints {
 }
 
 /// A server's tools under their names behind the guard.
-pub(crate) fn entries(upstream: &Arc<Upstream>, prefix: &str) -> Vec<Entry> {
+pub(crate) fn entries(upstream: &Arc<Upstream>) -> Vec<Entry> {
     let described = upstream.tools();
-    described.iter().filter_map(|tool| entry(tool, upstream, prefix)).collect()
+    described.iter().filter_map(|tool| entry(tool, upstream)).collect()
 }
 
-fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entry> {
+fn entry(tool: &RawValue, upstream: &Arc<Upstream>) -> Option<Entry> {
     let described = Described::of(tool)?;
     let hints = described.annotations.unwrap_or_default();
     let effect = match (hints.read_only_hint, hints.idempotent_hint) {
@@ -76,7 +76,7 @@ fn entry(tool: &RawValue, upstream: &Arc<Upstream>, prefix: &str) -> Option<Entr
         _ => Effect::Once,
     };
     let mut spec = ToolSpec::new(
-        format!("{prefix}{}", described.name),
+        format!("{}{}", upstream.prefix, described.name),
         described.description.unwrap_or_default(),
     )
     .effect(effect);
@@ -94,8 +94,10 @@ const LONGEST: usize = 256;
 
 /// A tool of that name, which its server may take and does not list: some tell of theirs only to who
 /// searches for them.
-pub(crate) fn unlisted(upstream: &Arc<Upstream>, name: &str, prefix: &str) -> Option<Entry> {
-    let own = name.strip_prefix(prefix).filter(|own| (1..=LONGEST).contains(&own.len()))?;
+pub(crate) fn unlisted(upstream: &Arc<Upstream>, name: &str) -> Option<Entry> {
+    let own = name
+        .strip_prefix(upstream.prefix.as_str())
+        .filter(|own| (1..=LONGEST).contains(&own.len()))?;
     let (upstream, own) = (Arc::clone(upstream), own.to_owned());
     let key = upstream.key.clone();
     let relay = Relay { upstream, name: own, reads: false, is_listed: false };
@@ -221,26 +223,34 @@ fn is_task(result: &RawValue) -> bool {
     is_started || result.text("resultType").as_deref() == Some("task")
 }
 
-#[derive(Deserialize)]
+/// An error as a server writes it.
+#[derive(Default)]
 struct RpcError {
-    #[serde(default)]
     code: i64,
-    #[serde(default)]
     message: String,
-    #[serde(default)]
     data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error; without what cannot be read beside its words.
-    fn of(error: &RawValue) -> Result<Self, serde_json::Error> {
-        if let Some(error) = read(error.get()) {
-            return Ok(error);
+    /// An error, whatever shape its parts have: some write a text in place of it, or of its code.
+    fn of(error: &RawValue) -> Self {
+        if !error.get().starts_with('{') {
+            let message = read(error.get()).unwrap_or_else(|| error.get().to_owned());
+            return Self { message, ..Self::default() };
         }
-        let mut fields = Fields::of(Some(error));
-        fields.remove("data");
-        let rest = fields.raw();
-        serde_json::from_str(without_halves(rest.get()).as_deref().unwrap_or(rest.get()))
+        let fields = Fields::of(Some(error));
+        let words =
+            |name: &str| fields.text(name).or_else(|| Some(fields.get(name)?.get().to_owned()));
+        let code = words("code").unwrap_or_default();
+        // What is no number says what went wrong, as well as the words.
+        let (code, named) = code.parse().map_or((0, Some(code)), |code| (code, None));
+        let named = named.filter(|code| !code.is_empty() && code != "null");
+        let message: Vec<String> = named.into_iter().chain(words("message")).collect();
+        Self {
+            code,
+            message: message.join(": "),
+            data: fields.get("data").and_then(|it| read(it.get())),
+        }
     }
 }
 
@@ -261,7 +271,7 @@ fn outcome(answer: Result<Answer, Lost>) -> Outcome {
         }
         Ok(Answer::Error(error)) => {
             let came = error;
-            let error = RpcError::of(&came)?;
+            let error = RpcError::of(&came);
             let words = match error.data {
                 Some(Value::String(data)) if !data.is_empty() => {
                     format!("{}\n{data}", error.message)
@@ -280,6 +290,8 @@ pub(crate) fn failure(lost: Lost) -> Failure {
     match lost {
         Lost::Gone(why) => Failure::gone(why),
         Lost::TooLong => Failure::execution("Its answer is longer than 16 MiB: ask for less."),
+        // It may say that all went well: nobody is told to call again.
+        Lost::Unreadable(said) => Failure::execution(format!("Its answer cannot be read:\n{said}")),
         // It is somewhere else now, where we do not follow it.
         Lost::Refused(ref refusal) if (300..400).contains(&refusal.status) => unavailable(&lost),
         Lost::Refused(refusal) => {
@@ -289,7 +301,9 @@ pub(crate) fn failure(lost: Lost) -> Failure {
                 None => failure,
             }
         }
-        Lost::NotSent(_) | Lost::Stale(_) | Lost::Foreign(_) => unavailable(&lost),
+        Lost::NotSent(_) | Lost::Stale(_) | Lost::Foreign(_) | Lost::Unwelcome(_) => {
+            unavailable(&lost)
+        }
     }
 }
 

@@ -20,13 +20,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use breakfall::Progress;
+use breakfall::{Progress, Redactor};
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) use connection::{Connection, Lost};
-pub(crate) use event::{Event, Events};
+pub(crate) use event::{Event, Events, Sent};
 pub(crate) use greet::PAGES;
 use progress::Token;
 pub(crate) use progress::Tracked;
@@ -62,7 +62,11 @@ const AGAIN: usize = 1_000;
 /// A server behind the guard.
 pub struct Upstream {
     pub(crate) key: String,
+    /// What stands before the names of its tools.
+    pub(crate) prefix: String,
     server: Server,
+    /// Takes out what the server is shown and nobody else.
+    redactor: Redactor,
     watchdog: Option<Arc<Watchdog>>,
     recording: Option<Arc<Recording>>,
     events: Events,
@@ -141,15 +145,18 @@ pub(crate) struct Hello {
 }
 
 impl Upstream {
-    /// Describes a server; it is started when the client says hello.
+    /// Describes a server, with what stands before the names of its tools; it is started when the
+    /// client says hello.
     pub(crate) fn new(
-        server: Server,
+        (server, prefix): (Server, String),
         watchdog: Option<Arc<Watchdog>>,
         recording: Option<Arc<Recording>>,
         events: Events,
     ) -> Arc<Self> {
         let upstream = Arc::new(Self {
             key: server.key.clone(),
+            prefix,
+            redactor: server.redactor(),
             server,
             watchdog,
             recording,
@@ -183,15 +190,20 @@ impl Upstream {
 
     /// Starts it, with what the client said.
     pub(crate) fn greet(&self, hello: Hello) {
-        // One that did not understand the last hello is asked again with this one.
+        // One that did not understand or take the last hello is asked again with this one.
         self.link.send_if_modified(|link| {
-            let is_foreign = matches!(link, Link::Foreign(_));
-            if is_foreign {
+            let is_cold = matches!(link, Link::Foreign(_) | Link::Down(Lost::Unwelcome(_)));
+            if is_cold {
                 *link = Link::Starting;
             }
-            is_foreign
+            is_cold
         });
         self.hello.send_replace(Some(hello));
+    }
+
+    /// Whether it refused what the client said when it came.
+    pub(crate) fn is_unwelcome(&self) -> bool {
+        matches!(&*self.link.borrow(), Link::Down(Lost::Unwelcome(_)))
     }
 
     /// Ends the server and waits until it is gone.
@@ -222,7 +234,7 @@ impl Upstream {
         };
         Health {
             is_up,
-            why,
+            why: why.map(|why| self.redactor.redact(&why).into_owned()),
             starts: count(starts),
             late: count(late),
             garbage: count(garbage),

@@ -10,7 +10,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{AssertSqlSafe, PgPool, SqlSafeStr, SqlitePool};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr, SqlitePool};
 
 use crate::error::Error;
 
@@ -99,7 +99,10 @@ impl Backend {
                     pool.connect_with(options).await.map_err(Error::of("opening the file"))?;
                 Ok(Self::Sqlite(pool))
             }
-            Place::Postgres(url) => connected(url).await,
+            Place::Postgres(url) => {
+                reached(url).await?;
+                connected(url).await
+            }
         }
     }
 
@@ -127,6 +130,14 @@ impl Backend {
     pub(crate) async fn close(&self) {
         on!(self, pool => pool.close().await);
     }
+}
+
+/// Whether the database can be reached, for a person who waits: a pool tries on until its time is
+/// up, and tells only that.
+async fn reached(url: &str) -> Result<(), Error> {
+    let connecting = tokio::time::timeout(CONNECTING, PgConnection::connect(url)).await;
+    let connection = connecting.map_err(|_| Error::Late)?.map_err(Error::of("connecting"))?;
+    connection.close().await.map_err(Error::of("connecting"))
 }
 
 async fn connected(url: &str) -> Result<Backend, Error> {

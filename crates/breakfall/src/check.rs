@@ -7,6 +7,7 @@ mod formats;
 mod known;
 mod limits;
 mod parse;
+mod pattern;
 mod problems;
 mod repair;
 mod rewrite;
@@ -28,7 +29,7 @@ pub(crate) use schema::Schema;
 pub(crate) use words::describe;
 
 use crate::attempt::{CallKey, Checking, Policy, Repair};
-use crate::{Correction, Detail, Failure, FailureKind, Problem, ToolSpec};
+use crate::{Correction, Detail, Entry, Failure, FailureKind, Problem};
 
 /// Checked input. Only the check builds it.
 #[derive(Debug)]
@@ -93,21 +94,21 @@ impl Arguments {
 #[inline]
 pub(crate) fn check<'a>(
     mut raw: Measured<'_>,
-    spec: &ToolSpec,
+    entry: &Entry,
     schema: &Schema,
     policy: &Policy,
     place: &'a mut Option<Arguments>,
 ) -> Result<&'a Arguments, Failure> {
     let arguments = match raw.accepted(policy.max_argument_bytes) {
         Some(value) => Arguments::of(value),
-        None => checked(raw, spec, schema, policy)?,
+        None => checked(raw, entry, schema, policy)?,
     };
     Ok(place.insert(arguments))
 }
 
 fn checked(
     mut raw: Measured<'_>,
-    spec: &ToolSpec,
+    entry: &Entry,
     schema: &Schema,
     policy: &Policy,
 ) -> Result<Arguments, Failure> {
@@ -118,6 +119,7 @@ fn checked(
         }
         is_refused = true;
     }
+    let spec = &entry.spec;
     let may_repair = match policy.repair {
         Repair::Never => false,
         Repair::Repeatable => spec.effect.may_repeat(),
@@ -126,6 +128,10 @@ fn checked(
     let parse::Parsed { value, text, mut repairs } =
         parse::parse(raw, &spec.name, policy.max_argument_bytes, may_repair)?;
     if !is_refused && (policy.checking == Checking::Off || schema.accepts(&value)) {
+        return Ok(Arguments::mended(value, text, repairs));
+    }
+    // Who reads them itself may read another form, or read another value in it than we would.
+    if entry.tool.accepts(&value) {
         return Ok(Arguments::mended(value, text, repairs));
     }
     if may_repair && let Some(value) = repair::unstring(&value, schema) {

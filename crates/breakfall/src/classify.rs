@@ -10,6 +10,7 @@ mod decide;
 mod explain;
 mod keys;
 mod logged;
+mod material;
 mod memory;
 mod names;
 mod passing;

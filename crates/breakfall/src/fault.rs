@@ -163,6 +163,10 @@ impl Tool for Faulty {
             }
         })
     }
+
+    fn accepts(&self, arguments: &Value) -> bool {
+        self.tool.accepts(arguments)
+    }
 }
 
 /// Every letter but each `nth` is unreadable.

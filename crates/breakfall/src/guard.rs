@@ -199,7 +199,7 @@ impl Guard {
         let slot = slot.map_err(|failure| failure.of_call(|| CallKey::of_raw(tool, raw.raw)))?;
         let policy = &slot.rules.policy;
         let is_marked = self.runs.admit(call, tool)?;
-        let arguments = check(raw, &slot.entry.spec, &slot.schema, policy, place)?;
+        let arguments = check(raw, &slot.entry, &slot.schema, policy, place)?;
         let key = || CallKey::of(tool, arguments.value());
         let known =
             if is_marked { self.runs.refuse(call, &policy.repeats, since, key)? } else { None };
@@ -220,7 +220,10 @@ impl Guard {
             was_dispatched: record.trail.attempts > 0,
         };
         let outcome = self.runs.settle(call, outcome, &record.trail, run);
-        let report = panics::catch(|| self.redactor.report(outcome, &terms))
+        // What a tool that works gives back is its own.
+        let secrets = if outcome.is_err() { record.trail.secrets() } else { &[] };
+        let redactor = self.redactor.and(secrets);
+        let report = panics::catch(|| redactor.report(outcome, &terms))
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
         let reply = speak(self.voice.as_deref(), self.max_error_bytes, report);
         if is_left { record.leave(reply) } else { record.close(reply) }

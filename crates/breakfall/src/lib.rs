@@ -107,7 +107,7 @@ pub use journal::{Calendar, Counts, Ending, LogLines, Memory, Record, Sink};
 pub use patience::Patience;
 pub use redact::{
     Allowlist, FailureReport, InsteadReport, ItemReport, OutputReport, RedactingStream, Redactor,
-    Report, SecretRule, Span, is_hidden, secret_in_header,
+    Report, SecretRule, Span, is_hidden, secret_in_header, secrets_in_variable,
 };
 pub use tool::{
     BoxFuture, Context, Effect, Elsewhere, Entry, Held, IntoOutput, ItemProblem, Output, Progress,

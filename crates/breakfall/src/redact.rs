@@ -4,8 +4,10 @@
 
 mod account;
 mod clean;
+mod columns;
 mod entropy;
 mod headers;
+mod judge;
 mod keys;
 mod marks;
 mod memory;
@@ -16,6 +18,7 @@ mod problems;
 mod report;
 mod shapes;
 mod stream;
+mod variables;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,6 +32,8 @@ pub use report::{FailureReport, InsteadReport, ItemReport, OutputReport, Report}
 pub use shapes::{Allowlist, SecretRule};
 use shapes::{BUILT_IN, Shapes};
 pub use stream::RedactingStream;
+pub(crate) use variables::SHORTEST;
+pub use variables::secrets_in_variable;
 
 use crate::Error;
 use crate::config::Dispositions;
@@ -83,11 +88,11 @@ pub(crate) struct Terms<'a> {
 
 impl Redactor {
     /// Removes this exact value wherever it stands. Values of fewer than four bytes are left:
-    /// they would tear every text apart.
-    pub fn add_value(&mut self, value: impl Into<String>) {
+    /// they would tear every text apart. Whether it is looked for.
+    pub fn add_value(&mut self, value: impl Into<String>) -> bool {
         let value = value.into();
         if value.len() < 4 {
-            return;
+            return false;
         }
         // The same value as it stands within JSON.
         let written = serde_json::Value::from(value.as_str()).to_string();
@@ -97,6 +102,16 @@ impl Redactor {
         }
         self.values.push(value);
         self.renumber();
+        true
+    }
+
+    /// The same, and these values.
+    pub(crate) fn and(&self, values: &[String]) -> Cow<'_, Self> {
+        let mut all = Cow::Borrowed(self);
+        for value in values {
+            all.to_mut().add_value(value);
+        }
+        all
     }
 
     /// What was found clean before is looked at again.
@@ -130,20 +145,30 @@ impl Redactor {
 
     /// Every secret in a text, in order; two rules may find the same one.
     pub fn find(&self, text: &str) -> Vec<Span<'_>> {
-        let mut found = self.find_as_it_stands(text);
-        // What colours or hidden characters part is one where it is read.
+        let (mut found, is_encoded) = self.find_as_it_stands(text);
+        // What colours or hidden characters part is one where it is read, as is what is written as
+        // addresses and pages have it.
         if let Some(seen) = Seen::of(text) {
-            found.extend(self.find_as_it_stands(&seen.text).into_iter().map(|span| {
-                let (start, end) = seen.within(span.start, span.end);
-                Span { start, end, ..span }
-            }));
-            found.retain_mut(|span| keep_outside_of_marks(text, span));
+            self.find_as_seen(text, &seen, &mut found);
+        }
+        if is_encoded && let Some(decoded) = Seen::decoded(text) {
+            self.find_as_seen(text, &decoded, &mut found);
         }
         found.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         found
     }
 
-    fn find_as_it_stands(&self, text: &str) -> Vec<Span<'_>> {
+    /// The same by what is seen of it.
+    fn find_as_seen<'s>(&'s self, text: &str, seen: &Seen, found: &mut Vec<Span<'s>>) {
+        found.extend(self.find_as_it_stands(&seen.text).0.into_iter().map(|span| {
+            let (start, end) = seen.within(span.start, span.end);
+            Span { start, end, ..span }
+        }));
+        found.retain_mut(|span| keep_outside_of_marks(text, span));
+    }
+
+    /// The same by what is written, and whether letters of it may be written otherwise.
+    fn find_as_it_stands(&self, text: &str) -> (Vec<Span<'_>>, bool) {
         let mut found = Vec::new();
         for value in &self.values {
             let places = text.match_indices(value.as_str());
@@ -160,7 +185,7 @@ impl Redactor {
         BUILT_IN.find(text, &mut found, |mark, start| places.look(mark, start));
         found.extend(places.found);
         found.retain_mut(|span| keep_outside_of_marks(text, span));
-        found
+        (found, places.is_encoded)
     }
 
     /// The text without its secrets. Equal secrets have equal replacements.

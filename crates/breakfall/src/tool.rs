@@ -1,4 +1,4 @@
-//! What does the work: a [`Tool`] with one method, described by its [`ToolSpec`].
+//! What does the work: a [`Tool`], described by its [`ToolSpec`].
 
 mod function;
 mod input;
@@ -46,6 +46,12 @@ pub trait Tool: Send + Sync + 'static {
     /// Does the work once. A panic is caught; when time is up the future is dropped.
     fn call<'a>(&'a self, arguments: &'a Arguments, context: Context<'a>)
     -> BoxFuture<'a, Outcome>;
+
+    /// Whether the tool reads arguments itself that its schema does not accept: they are handed
+    /// over as the model wrote them, neither refused nor mended. Asked only then.
+    fn accepts(&self, _arguments: &Value) -> bool {
+        false
+    }
 }
 
 /// What a tool may know of the call it serves.

@@ -4,7 +4,8 @@
 use std::sync::atomic::Ordering;
 
 use breakfall::{
-    Call, Checking, Detail, Effect, FailureKind, Guard, Policy, Repair, Reply, Report, tool,
+    Arguments, BoxFuture, Call, Checking, Context, Detail, Effect, FailureKind, Guard, Outcome,
+    Output, Policy, Repair, Reply, Report, Tool, ToolSpec, tool,
 };
 use breakfall_test::{Recorder, Script};
 use serde_json::{Value, json};
@@ -500,4 +501,34 @@ async fn what_the_schema_accepts_and_the_type_does_not_is_still_answered() {
     let reply = guard.handle(Call::new("1", "count", r#"{"from": 256}"#)).await;
     assert_eq!(reply.kind(), Some(FailureKind::InvalidArguments));
     assert_eq!(guard.handle(Call::new("1", "count", "")).await.text, "0");
+}
+
+/// Reads numbers as octal texts, whatever its schema says.
+struct Octal;
+
+impl Tool for Octal {
+    fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move { Ok(Output::json(arguments.value().clone())) })
+    }
+
+    fn accepts(&self, arguments: &Value) -> bool {
+        arguments["mode"].as_str().is_some_and(|mode| i32::from_str_radix(mode, 8).is_ok())
+    }
+}
+
+#[tokio::test]
+async fn what_a_tool_reads_itself_is_neither_refused_nor_mended() {
+    let schema = json!({ "type": "object", "properties": { "mode": { "type": "integer" } } });
+    for checking in [Checking::Strict, Checking::Diagnose, Checking::Warn] {
+        let spec = ToolSpec::new("chmod", "").schema(schema.clone()).effect(Effect::Idempotent);
+        let guard = Guard::builder()
+            .tool(spec.tool(Octal))
+            .policy(Policy { checking, ..Policy::default() })
+            .build()
+            .unwrap();
+        let reply = guard.handle(Call::new("1", "chmod", r#"{"mode":"755"}"#)).await;
+        assert_eq!((reply.is_error, &*reply.text), (false, r#"{"mode":"755"}"#), "{checking:?}");
+        let reply = guard.handle(Call::new("2", "chmod", r#"{"mode":true}"#)).await;
+        assert_eq!(reply.is_error, checking == Checking::Strict, "{}", reply.text);
+    }
 }

@@ -483,3 +483,26 @@ async fn a_tool_may_fail_with_a_text_or_a_boxed_error() {
     );
     assert!(guard.handle(Call::new("1", "boxed", "{}")).await.is_error);
 }
+
+/// A server repeated an argument that was a password, in words that do not say so.
+#[tokio::test]
+async fn a_secret_among_the_arguments_is_not_told_by_an_error_that_repeats_it() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "user": { "type": "string" }, "login": { "type": "object",
+            "properties": { "password": { "type": "string" } } } },
+    });
+    let said = "no luck with blueberry-pancake for sunday-morning";
+    let guard = guard(Script::new("t").schema(schema).errs(said).answers("blueberry-pancake"));
+    let call = || {
+        let arguments = r#"{"user": "sunday-morning", "login": {"password": "blueberry-pancake"}}"#;
+        Call::new("1", "t", arguments)
+    };
+    let reply = guard.handle(call()).await;
+    assert!(reply.is_error && !reply.text.contains("blueberry"), "{}", reply.text);
+    assert!(reply.text.contains("sunday-morning"), "{}", reply.text);
+    let record = format!("{:?}", guard.journal().samples());
+    assert!(!record.contains("blueberry"), "{record}");
+    // What a tool that works gives back is its own.
+    assert_eq!(guard.handle(call()).await.text, "blueberry-pancake");
+}

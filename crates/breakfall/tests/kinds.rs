@@ -118,6 +118,12 @@ fn what_is_held_for_a_while_may_pass() {
         ("PermissionError: [WinError 32] Der Prozess kann nicht zugreifen: 'a.log'", MayPass::Yes),
         ("[Errno -3] Temporary failure in name resolution", MayPass::Yes),
         ("Another installation is already in progress. Complete that one.", MayPass::Yes),
+        (
+            "An error occurred (OperationAborted) when calling the PutObject operation: A conflicting conditional operation is currently in progress. Please try again.",
+            MayPass::Yes,
+        ),
+        ("ServerBusy: Ingress is over the account limit.", MayPass::Yes),
+        ("URLError: <urlopen error unknown url type: htp>", MayPass::No),
         ("getaddrinfo ENOTFOUND no.such.host", MayPass::No),
         ("net::ERR_BLOCKED_BY_CLIENT at https://ads.example/x", MayPass::No),
     ] {
@@ -279,4 +285,207 @@ fn services_speak_other_languages_too() {
         (r#"{"message": "密码错误"}"#, K::Authentication),
         ("bash: frobcmd: الأمر غير موجود", K::NotFound),
     ]);
+}
+
+#[test]
+fn what_stops_a_run_is_not_read_into_what_was_given_wrongly() {
+    kinds(&[
+        ("error: invalid key pattern: [", K::InvalidArguments),
+        ("crypto: Invalid key length", K::InvalidArguments),
+        (
+            "struct.error: unpack_from requires a buffer of at least 12 bytes for unpacking 4 bytes at offset 8",
+            K::InvalidArguments,
+        ),
+        ("HTTP 426 Upgrade Required", K::InvalidArguments),
+        ("402 Client Error: Payment Required for url: https://a.dev/v1", K::QuotaExceeded),
+        (
+            "403 {\"message\": \"Although you appear to have the correct authorization credentials, the `acme` organization has enabled OAuth App access restrictions, meaning that data access to third-parties is limited. For more information on these restrictions, including how to enable this app, visit https://docs.github.com/articles/restricting-access-to-your-organization-s-data/\", \"documentation_url\": \"https://docs.github.com/rest\"}",
+            K::Permission,
+        ),
+        (
+            "HttpError: Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.",
+            K::Permission,
+        ),
+        ("Bad credentials", K::Authentication),
+        (
+            "HttpResponseError: Ingress is over the account limit.\nErrorCode:ServerBusy",
+            K::RateLimited,
+        ),
+    ]);
+}
+
+#[test]
+fn what_was_given_wrongly_does_not_pass() {
+    kinds(&[
+        ("Aborting commit due to empty commit message.", K::InvalidArguments),
+        ("Aborting commit; you did not edit the message.", K::InvalidArguments),
+        ("URLError: <urlopen error unknown url type: htp>", K::InvalidArguments),
+        ("SSHException: not a valid RSA private key file", K::InvalidArguments),
+        ("paramiko.ssh_exception.SSHException: Error reading SSH protocol banner", K::Network),
+        (
+            "An error occurred (TooManyBuckets) when calling the CreateBucket operation: You have attempted to create more buckets than allowed",
+            K::QuotaExceeded,
+        ),
+        ("TooManyHostedZones: Limits Exceeded: MAX_HOSTED_ZONES_BY_OWNER", K::QuotaExceeded),
+        (
+            "curl: option --badopt: is unknown\ncurl: try 'curl --help' for more information",
+            K::InvalidArguments,
+        ),
+        (
+            "curl: option -X: requires parameter\ncurl: try 'curl --help' for more information",
+            K::InvalidArguments,
+        ),
+        (
+            "usage: git credential-store [<options>] <action>\n\n    --[no-]file <path>    fetch and store credentials in <path>",
+            K::InvalidArguments,
+        ),
+        (
+            "Usage: kill [options] <pid> [...]\n\nOptions:\n <pid> [...]            send signal to every <pid> listed",
+            K::InvalidArguments,
+        ),
+        (
+            "usage: prog [-h] --name NAME\nprog: error: the following arguments are required: --name",
+            K::InvalidArguments,
+        ),
+        (
+            "tarfile.ReadError: file could not be opened successfully:\n- method gz: ReadError('not a gzip file')\n- method tar: ReadError('invalid header')",
+            K::InvalidArguments,
+        ),
+        ("wave.Error: file does not start with RIFF id", K::InvalidArguments),
+        (
+            "Can't open /nope for reading, No such file or directory\nunable to load certificate",
+            K::NotFound,
+        ),
+        ("SyntaxError: Identifier 'x' has already been declared", K::InvalidArguments),
+        ("Webhook has already been registered", K::Conflict),
+        ("GitlabGetError: 400: branch is missing, content is missing", K::InvalidArguments),
+        ("GitlabGetError: 404: 404 Project Not Found", K::NotFound),
+        ("error: no objects passed to apply", K::InvalidArguments),
+        (
+            "tool run\n\nRuns all.\n\nOptions:\n  -d  Where it is  [required]\n  -f  If it has already been changed\n\nMissing required argument: d",
+            K::InvalidArguments,
+        ),
+    ]);
+}
+
+#[test]
+fn what_docker_says_in_quotes_is_believed_against_its_one_status() {
+    kinds(&[
+        (
+            "docker.errors.APIError: 500 Server Error for http+docker://localhost/v1.43/containers/ab/start: Internal Server Error (\"driver failed programming external connectivity on endpoint web (ab12): Bind for 0.0.0.0:8080 failed: port is already allocated\")",
+            K::Conflict,
+        ),
+        (
+            "docker.errors.APIError: 500 Server Error for http+docker://localhost/v1.43/containers/ab/start: Internal Server Error (\"toomanyrequests: You have reached your pull rate limit.\")",
+            K::RateLimited,
+        ),
+        (
+            "docker.errors.APIError: 500 Server Error for http+docker://localhost/v1.43/containers/ab/start: Internal Server Error (\"write /var/lib/docker/tmp/GetImageBlob1: no space left on device\")",
+            K::System,
+        ),
+        (
+            "docker.errors.APIError: 500 Server Error for http+docker://localhost/v1.43/containers/ab/start: Internal Server Error (\"something odd happened\")",
+            K::Upstream,
+        ),
+        ("500 Server Error: Internal Server Error for url: https://a.dev/v1", K::Upstream),
+    ]);
+}
+
+#[test]
+fn a_number_beside_a_librarys_own_code_is_not_the_systems() {
+    kinds(&[
+        (
+            "Error: incorrect header check\n    at genericNodeError (node:internal/errors:984:15) {\n  errno: -3,\n  code: 'Z_DATA_ERROR'\n}",
+            K::InvalidArguments,
+        ),
+        (
+            "Error: unexpected end of file\n    at genericNodeError (node:internal/errors:984:15) {\n  errno: -5,\n  code: 'Z_BUF_ERROR'\n}",
+            K::InvalidArguments,
+        ),
+        (
+            "[Error: SQLITE_ERROR: no such table: foo] {\n  errno: 1,\n  code: 'SQLITE_ERROR'\n}",
+            K::NotFound,
+        ),
+        (
+            "[Error: SQLITE_CONSTRAINT: UNIQUE constraint failed: users.email] {\n  errno: 19,\n  code: 'SQLITE_CONSTRAINT'\n}",
+            K::Conflict,
+        ),
+        (
+            "Error: ENOENT: no such file or directory, open 'a' {\n  errno: -2,\n  code: 'ENOENT'\n}",
+            K::NotFound,
+        ),
+    ]);
+}
+
+#[test]
+fn who_gave_up_may_say_why() {
+    kinds(&[
+        (
+            "An error occurred (OperationAborted) when calling the PutObject operation: A conflicting conditional operation is currently in progress against this resource. Please try again.",
+            K::Conflict,
+        ),
+        ("OperationAborted: the operation was aborted", K::Cancelled),
+        ("AxiosError: timeout of 500ms exceeded {\n  code: 'ECONNABORTED'\n}", K::Timeout),
+        ("Error: read ECONNABORTED", K::Network),
+        (
+            "tar (child): /nodir/x.tgz: Cannot open: No such file or directory\ntar (child): Error is not recoverable: exiting now\ntar: /nodir/x.tgz: Cannot write: Broken pipe\ntar: Child returned status 2\ntar: Error is not recoverable: exiting now",
+            K::NotFound,
+        ),
+        ("write failed: Broken pipe", K::Network),
+    ]);
+}
+
+#[test]
+fn what_was_found_otherwise_is_not_missing() {
+    kinds(&[
+        ("merge: origin/mian - not something we can merge", K::NotFound),
+        (
+            "error: the branch 'f1' is not fully merged\nhint: If you are sure you want to delete it, run 'git branch -D f1'",
+            K::Precondition,
+        ),
+        (
+            "HTTPStatusError: Redirect response '302 Found' for url 'http://a.dev/v1'\nRedirect location: 'https://a.dev/login'\nFor more information check: https://httpstatuses.com/302",
+            K::Execution,
+        ),
+        (
+            "sqlalchemy.exc.MultipleResultsFound: Multiple rows were found when exactly one was required",
+            K::Execution,
+        ),
+        (
+            "myapp.models.User.MultipleObjectsReturned: get() returned more than one User -- it returned 2!",
+            K::Execution,
+        ),
+        ("sqlalchemy.exc.NoResultFound: No row was found when one was required", K::NotFound),
+    ]);
+}
+
+#[test]
+fn a_client_that_says_the_same_of_every_call_is_read_by_what_the_server_said() {
+    for (code, kind) in [
+        ("fatal_error", K::Execution),
+        ("too_many_attachments", K::InvalidArguments),
+        ("time_in_past", K::InvalidArguments),
+        ("bad_timestamp", K::InvalidArguments),
+        ("edit_window_closed", K::Precondition),
+        ("cant_update_message", K::Permission),
+        ("user_not_found", K::NotFound),
+        ("name_taken", K::Conflict),
+        ("ratelimited", K::RateLimited),
+    ] {
+        let reading = read(&format!(
+            "SlackApiError: The request to the Slack API failed. (url: https://slack.com/api/x)\nThe server responded with: {{'ok': False, 'error': '{code}'}}"
+        ));
+        assert_eq!((reading.kind, reading.resource), (kind, None), "{code}");
+    }
+}
+
+#[test]
+fn cargo_ends_as_a_panic_does() {
+    let text = "error: failed to select a version for the requirement `serde = \"^99\"`\ncandidate versions found which didn't match: 1.0.229";
+    let read = |text| {
+        Reader::default().read(&Evidence { text, exit_code: Some(101), ..Evidence::default() })
+    };
+    let reading = read(text);
+    assert_eq!((reading.kind, reading.resource.as_deref()), (K::NotFound, Some("serde")));
+    assert_eq!(read("").kind, K::Internal);
 }

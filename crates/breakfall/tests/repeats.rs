@@ -211,6 +211,22 @@ async fn calls_of_one_batch_that_fail_at_once_are_no_loop() {
     assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Repeated));
 }
 
+/// One answer of a model's with 25 calls for 25 files that are not there took the tool from it.
+#[tokio::test]
+async fn calls_that_a_model_made_at_once_are_one_failure_of_their_tool() {
+    let fails = || function("t", "", |_: Value| async { Err::<(), _>(Failure::not_found("it")) });
+    let guard = Guard::builder().tool(fails()).build().unwrap();
+    let turn =
+        |turn: usize| (0..25).map(move |n| call(&format!(r#"{{"n": {n}, "turn": {turn}}}"#)));
+    for nth in 0..19 {
+        let replies = guard.handle_all(turn(nth).collect()).await;
+        let all = replies.iter().all(|reply| reply.kind() == Some(FailureKind::NotFound));
+        assert!(all, "{nth}: {:?}", replies.last());
+    }
+    guard.handle_all(turn(19).collect()).await;
+    assert_eq!(guard.handle(call("{}")).await.kind(), Some(FailureKind::Unavailable));
+}
+
 /// Who edits, runs the tests and edits again was refused the fifth run of the tests.
 #[tokio::test]
 async fn a_model_that_changes_something_and_hears_something_new_is_in_no_loop() {

@@ -188,3 +188,105 @@ fn a_flag_at_the_end_of_a_text_has_no_value() {
         assert_eq!(redacted(text), text);
     }
 }
+
+/// A path went on behind them, or an address had them in its own letters.
+#[test]
+fn tokens_go_where_a_path_goes_on_and_where_an_address_is_encoded() {
+    let letters = drawn("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789", 40);
+    for prefix in ["sk_live_", "npm_", "hf_", "AIza", "sk-ant-api03-"] {
+        let length = match prefix {
+            "npm_" => 36,
+            "hf_" => 34,
+            "AIza" => 35,
+            "sk_live_" => 24,
+            _ => 40,
+        };
+        let token = format!("{prefix}{}{}", &letters[..length - 1], '7');
+        for (before, behind) in [("v1/", "/info"), ("t%3D", "%26x"), ("used%20", ""), ("", "=")] {
+            let text = format!("404: https://api.example.org/{before}{token}{behind} no");
+            let told = redacted(&text);
+            assert!(!told.contains(&token[token.len() - 12..]), "{told}");
+            assert!(told.starts_with("404: https://api.example.org/"), "{told}");
+        }
+    }
+    let told = redacted("Authorization%3A%20Bearer%20Zk4vPq8sXw2mTn6bRc1jLd9fGh3yKa5e%0A");
+    assert_eq!(told, "Authorization%3A%20Bearer%20[redacted:authorization#7cf6]%0A");
+}
+
+#[test]
+fn a_secret_may_begin_or_go_on_with_any_sign() {
+    for text in [
+        r#""password": "$ecretXk77qz!9""#,
+        "postgres://app:$uperXk77qz§db/x",
+        "password='%Kx9Xk77qz!'",
+        r#""password": "Winter2024<Xk77qz""#,
+        "password='Sommer 2024 Xk77qz'",
+        "DB_PASSWORD=Winter2024,Xk77qz OTHER=1",
+        "password=a;Xk77qz4;user=bob",
+        "PWD={Xk77qz4a}",
+        "map[X-Api-Key:[Xk77qz4aPq8s] Accept:[*/*]]",
+        "(b'x-api-key', b'Xk77qz4aPq8s')",
+        "rawHeaders: [ 'X-Api-Key', 'Xk77qz4aPq8s' ]",
+        r#"$env:DB_PASSWORD = "Xk77qz4a""#,
+        r#"["DB_PASSWORD"]=>⏎  string(8) "Xk77qz4a""#,
+        r#"{ "password" :⏎ "Xk77qz4a" }"#,
+        "{&quot;password&quot;:&quot;Xk77qz4a&quot;}",
+        "**password**: Xk77qz4a",
+        "password：Xk77qz4a",
+        r#"~ password = "old0Xk77qz" -> "newXk77qz4""#,
+        "app:Xk77qz4a§tcp(db:3306)/shop",
+        r##"<wsse:Password Type="#PasswordText">Xk77qz4a</wsse:Password>"##,
+        "<password><![CDATA[Xk77qz4a]]></password>",
+        r#"<property name="hibernate.connection.password">Xk77qz4a</property>"#,
+        "<name>password</name><value>Xk77qz4a</value>",
+        "<key>password</key>⏎<string>Xk77qz4a</string>",
+        r#"<input type="password" name="p" value="Xk77qz4a">"#,
+        r#"{"Key": "DB_PASSWORD", "Value": "Xk77qz4a"}"#,
+        r#"{"value": "Xk77qz4a", "name": "API_SECRET"}"#,
+        r#"ds.setPassword("Xk77qz4a");"#,
+        "auth=HTTPBasicAuth('bob', 'Xk77qz4a')",
+        "aws configure set aws_secret_access_key Xk77qz4aPq8s",
+        "echo Xk77qz4a | docker login -u bob --password-stdin",
+        "user     | app⏎password | Xk77qz4a⏎",
+        "INSERT INTO users (name, password) VALUES ('bob', 'Xk77qz'), ('al', 'Xk77qz''s'), (?, ?)",
+        "[SQL: INSERT INTO u (`name`, `api_token`) VALUES (?, ?)]⏎[parameters: ('bob', 'Xk77qz')]",
+        "INSERT INTO u (a, pass_word, password) values (1, NULL, 'a, (b) Xk77qz')",
+        "GH_PAT=Xk77qz4aPq8s",
+        "ADMIN_PW: Xk77qz4aPq8s",
+        "비밀번호: Xk77qz4a",
+        "şifre = \"Xk77qz4a\"",
+    ] {
+        let text = text.replace('⏎', "\n").replace('§', "@");
+        let told = redacted(&text);
+        assert!(told.contains("[redacted:") && !told.contains("Xk77qz"), "{told}");
+    }
+}
+
+#[test]
+fn what_code_and_verdicts_say_of_secrets_stays() {
+    for text in [
+        "api_key=settings.API_KEY",
+        "secret=self.secret",
+        "token = next(tokens)",
+        "token = tokens[i]",
+        "password=hash_password(raw)",
+        r#"let token = req.headers["authorization"]"#,
+        "secret=void 0",
+        "PIN: gpio17",
+        "Authorization: failed",
+        "Passwort: falsch",
+        "contraseña: obligatoria",
+        "mot de passe : incorrect",
+        r#"{"password": ["This field may not be blank."]}"#,
+        r#"{"token": ["invalid_format"]}"#,
+        "password = $config['password']",
+        "password: %PASSWORD%",
+        "INSERT INTO users (name, password) VALUES (?, %s)",
+        "INSERT INTO users (id, name) VALUES (1, 'Xk77qz4a')",
+        "expected values ('a', 'b') (password) values",
+        "password=<your-password>",
+        "https://example.org/?q=100%25+of+tokens&amp;key=name",
+    ] {
+        assert_eq!(redacted(text), text);
+    }
+}

@@ -7,6 +7,9 @@ import contextvars
 from collections.abc import Coroutine, Generator
 from typing import Any
 
+#: There is nothing that its task has not heard of.
+_HEARD = object()
+
 
 class Begun(Coroutine[Any, Any, Any]):
     """A coroutine that was begun, for its task to go on with."""
@@ -33,14 +36,14 @@ class Begun(Coroutine[Any, Any, Any]):
 
     def __init__(self, coroutine: Any) -> None:
         self.coroutine = coroutine
-        #: What it waits for, until the task has heard of it.
-        self.awaited: Any = None
+        #: What it waits for, until the task has heard of it; `None` is a turn for others.
+        self.awaited: Any = _HEARD
         #: How it ended.
         self.raised: BaseException | None = None
 
     def send(self, value: Any) -> Any:
-        awaited, self.awaited = self.awaited, None
-        if awaited is not None:
+        awaited, self.awaited = self.awaited, _HEARD
+        if awaited is not _HEARD:
             return awaited
         raised, self.raised = self.raised, None
         if raised is not None:
@@ -48,8 +51,8 @@ class Begun(Coroutine[Any, Any, Any]):
         return self.coroutine.send(value)
 
     def throw(self, *error: Any) -> Any:
-        awaited, self.awaited = self.awaited, None
-        if awaited is not None:
+        awaited, self.awaited = self.awaited, _HEARD
+        if awaited is not _HEARD and awaited is not None:
             # As a task does with what it waits for when it is cancelled.
             awaited.cancel()
         self.raised = None

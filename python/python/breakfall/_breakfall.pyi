@@ -67,6 +67,9 @@ class Reply:
         """How many attempts there were."""
     def says(self, text: str) -> bool:
         """Whether this is all that the model is told."""
+    def payload(self, came: list[Any]) -> list[Any] | None:
+        """What a door passes on, without secrets; ``None`` where it is as it came. It is a list,
+        and empty where nothing of it is passed on."""
     def failure(self) -> dict[str, Any] | None:
         """The failure as the developer sees it, or ``None``."""
     def message(self, shape: str) -> Any:
@@ -88,6 +91,7 @@ class Output:
         *,
         problems: dict[str, BaseException] | None = None,
         of: int | None = None,
+        payload: Any = None,
         is_error: bool = False,
     ) -> Output: ...
     @property
@@ -98,6 +102,8 @@ class Output:
     def problems(self) -> dict[str, BaseException] | None: ...
     @property
     def of(self) -> int | None: ...
+    @property
+    def payload(self) -> Any: ...
     @property
     def is_error(self) -> bool: ...
 
@@ -123,6 +129,7 @@ class Guard:
         effect: str,
         function: Callable[[dict[str, Any], Any], Any] | None,
         coroutine: Callable[[dict[str, Any], Any], Any] | None,
+        accepts: Callable[[dict[str, Any]], bool] | None,
     ) -> None: ...
     def call(self, asked: tuple[Any, ...]) -> Reply: ...
     def batch(self, asked: list[tuple[Any, ...]]) -> list[Reply]: ...

@@ -178,10 +178,12 @@ class Guard:
             raise TypeError(f"{function!r} has no name: say `name=`")
         if description is None:
             description = inspect.getdoc(function) or ""
+        accepts = None
         if schema is None:
             signature = Signature(function, name)
             schema = usable(name, lambda: signature.schema)
             called = _called(function, signature.values)
+            accepts = None if signature.is_plain else signature.accepts
         else:
             called = _called(function, dict)
         waits = is_async(function)
@@ -194,6 +196,7 @@ class Guard:
             effect=effect,
             timeout=timeout,
             attempts=attempts,
+            accepts=accepts,
         )
         return function
 
@@ -208,13 +211,18 @@ class Guard:
         effect: str = "once",
         timeout: float | None | Any = ...,
         attempts: int | None = None,
+        accepts: Callable[[dict[str, Any]], bool] | None = None,
     ) -> None:
         """Adds a tool as a function of two: the arguments as a dictionary, and what the caller
-        handed over. Callers with an event loop get the coroutine function where there is one."""
+        handed over. Callers with an event loop get the coroutine function where there is one.
+
+        :param accepts: says of arguments that the schema refuses whether the tool reads them all
+            the same: they are handed over as they are then.
+        """
         schema = dict(schema)
         # What is wrong is said here, and not at the first call of whatever tool.
         _breakfall.Guard.check_tool(name, schema, effect)
-        tool = (name, description, schema, effect, function, coroutine)
+        tool = (name, description, schema, effect, function, coroutine, accepts)
         if timeout is not ... and timeout is not None and not timeout > 0:
             raise ValueError(f"`{name}`: a timeout is a number of seconds, not {timeout!r}")
         has_policy = timeout is not ... or attempts is not None

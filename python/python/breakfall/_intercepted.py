@@ -78,7 +78,8 @@ class Intercepted:
         error = raised(reply)
         if error is not None:
             self.told.append((error, str(reply.text)))
-            if self.node._is_for_the_guard and not isinstance(error, ToolInvocationError):
+            is_for_it = isinstance(error, Exception) and not isinstance(error, ToolInvocationError)
+            if self.node._is_for_the_guard and is_for_it:
                 raise error
         return self.node._output(request.tool_call, reply)
 
@@ -109,7 +110,7 @@ class Intercepted:
             raise unanswered.error from None
         return reply
 
-    def _words(self, error: Exception) -> str | None:
+    def _words(self, error: Exception) -> Any:
         """What is told of an error, where that is known."""
         handled = self.node._handle_tool_errors
         if isinstance(error, GraphBubbleUp) or not handled or is_invalid_resume(error):
@@ -120,10 +121,10 @@ class Intercepted:
             return handled
         is_function = callable(handled) and not isinstance(handled, type)
         if is_function and not self.node._is_for_the_guard:
-            return str(handled(error))
+            return handled(error)
         return next((words for known, words in self.told if known is error), None)
 
-    def _failed(self, words: str) -> Any:
+    def _failed(self, words: Any) -> Any:
         call = self.request.tool_call
         return failed(words, call.get("name") or "", call.get("id") or "")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import pydantic
-from langchain_core.messages import ToolMessage
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools import Tool as SingleTextTool
@@ -16,7 +17,7 @@ from langchain_core.tools.base import (
     get_all_basemodel_annotations,
 )
 
-from ._breakfall import Output
+from ._answers import heard
 from ._failure import Failure
 from ._message import returned
 from ._prebuilt import (
@@ -203,9 +204,21 @@ class Tool:
             failure = Failure(kind="invalid_output")
             failure._is_translated = True
             raise failure from error
-        if isinstance(answer, ToolMessage):
-            return Output(message_text(answer), answer, is_error=answer.status == "error")
-        return Output("", answer)
+        return heard(answer, asked.call["id"], asked.node._messages_key)
+
+
+def waited_for(tool: Any) -> Any:
+    """A tool for a caller that has no event loop: what only its coroutine does is waited for."""
+    if not isinstance(tool, StructuredTool) or tool.func is not None or tool.coroutine is None:
+        return tool
+    coroutine = tool.coroutine
+
+    # With its signature: LangChain looks at it for what it hands over.
+    @functools.wraps(coroutine)
+    def function(*args: Any, **given: Any) -> Any:
+        return awaited(coroutine(*args, **given))
+
+    return tool.model_copy(update={"func": function})
 
 
 #: What LangChain tells a model of a tool that takes a single text, whatever its name.
@@ -228,6 +241,30 @@ def schema_of(tool: Any) -> Any:
     return schema if has_schema else _without(schema, _handed_over(tool))
 
 
+def accepts_of(tool: Any) -> Callable[[dict[str, Any]], bool] | None:
+    """What says whether a tool reads arguments itself, where it has a check of its own."""
+    if not isinstance(getattr(tool, "args_schema", None), type):
+        return None
+
+    def accepts(arguments: dict[str, Any]) -> bool:
+        try:
+            return _reads(tool, arguments)
+        except Exception:  # noqa: BLE001 - it may be anybody's code
+            return False
+
+    return accepts
+
+
+def _reads(tool: BaseTool, arguments: dict[str, Any]) -> bool:
+    hidden = Injected(tool).names
+    try:
+        tool._parse_input({name: arguments[name] for name in arguments if name not in hidden}, "")
+    except pydantic.ValidationError as error:
+        # What is injected is not there yet.
+        return all(found["loc"] and found["loc"][0] in hidden for found in error.errors())
+    return True
+
+
 def _handed_over(tool: BaseTool) -> set[str]:
     """What LangChain hands to a method as a tool: that its schema is read from the method does not
     make it the model's to give."""
@@ -241,37 +278,6 @@ def _without(schema: dict[str, Any], names: set[str]) -> dict[str, Any]:
     kept = {name: of for name, of in schema.get("properties", {}).items() if name not in names}
     required = [name for name in schema.get("required", ()) if name not in names]
     return {**schema, "properties": kept, "required": required}
-
-
-def message_text(message: ToolMessage) -> str:
-    """The text of a message; pictures and the like have none."""
-    content = message.content
-    if isinstance(content, str):
-        return content
-    texts = (block if isinstance(block, str) else block.get("text", "") for block in content)
-    return "\n".join(text for text in texts if text)
-
-
-def told(core: Any, value: Any, reply: Any) -> Any:
-    """What a tool answered, as the guard lets it go to the model."""
-    if not isinstance(value, ToolMessage) or reply.says(message_text(value)):
-        return value
-    if value.status == "error":
-        # Words of its own: they stay its own, without secrets and bounded.
-        words = core.clean(message_text(value))
-        same = isinstance(value.content, str) and words == value.content
-        return value if same else value.model_copy(update={"content": words})
-    content: Any = reply.text
-    status = "error" if reply.is_error else value.status
-    if not reply.is_error and not isinstance(value.content, str):
-        # It was cut, or something is said beside it: what is no text stays.
-        others = [block for block in value.content if not _is_text(block)]
-        content = [{"type": "text", "text": content}, *others]
-    return value.model_copy(update={"content": content, "status": status})
-
-
-def _is_text(block: Any) -> bool:
-    return isinstance(block, str) or block.get("type") == "text"
 
 
 class _Plain:
@@ -306,10 +312,11 @@ class _Plain:
             or model.model_config.get("extra") == "allow"
             or model.model_computed_fields
             or issubclass(model, pydantic.RootModel)
+            or _is_written_otherwise(model)
         ):
             return None
         for function in (tool.func, tool.coroutine):
-            if function is not None and not _is_plain(function):
+            if function is not None and not _is_plain(function, model):
                 return None
         return cls(tool, model)
 
@@ -322,6 +329,7 @@ class _Plain:
         self.fields = [
             (name, field.is_required() or name in ("args", "kwargs"))
             for name, field in model.model_fields.items()
+            if not field.exclude
         ]
         self.id_fields = [
             name
@@ -348,9 +356,8 @@ class _Plain:
 
     def given(self, call: Any, function: Any, config: Any) -> dict[str, Any]:
         """The arguments as the function expects them."""
-        arguments = call["args"]
-        if self.id_fields:
-            arguments = {**arguments, **dict.fromkeys(self.id_fields, call["id"])}
+        # A copy: a validator may write into it, and the model's own message stays as it is.
+        arguments = {**call["args"], **dict.fromkeys(self.id_fields, call["id"])}
         given: dict[str, Any] = {}
         if self.fields:
             checked = self.model.model_validate(arguments)
@@ -382,9 +389,19 @@ class _Plain:
         return returned(response, artifact, self.name, id)
 
 
-def _is_plain(function: Any) -> bool:
+def _is_written_otherwise(model: type[pydantic.BaseModel]) -> bool:
+    """Whether LangChain, which goes by what a model writes, finds other fields than it has."""
+    return bool(
+        model.__pydantic_decorators__.model_serializers
+        or any(getattr(field, "exclude_if", None) for field in model.model_fields.values())
+    )
+
+
+def _is_plain(function: Any, model: type[pydantic.BaseModel]) -> bool:
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
-    return not {"callbacks", "run_manager"} & set(parameters)
+    # What LangChain hands over under these names is never the model's to give.
+    names = {*parameters, *model.model_fields} - {_get_runnable_config_param(function)}
+    return not {"callbacks", "run_manager", "config"} & names

@@ -18,9 +18,9 @@ _set = object.__setattr__
 _PLAIN = (int, float, bool, dict, type(None))
 
 
-def failed(words: str, name: Any, id: Any) -> ToolMessage:
-    """The answer to a call that failed, in the guard's words."""
-    if type(name) is type(id) is str:
+def failed(words: Any, name: Any, id: Any) -> ToolMessage:
+    """The answer to a call that failed, in the guard's words or in what a handler gave instead."""
+    if type(words) is type(name) is type(id) is str:
         return _copy(_FAILED, words, name, id)
     return ToolMessage(content=words, name=name, tool_call_id=id, status="error")
 

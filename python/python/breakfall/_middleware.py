@@ -7,7 +7,7 @@ from typing import Any
 
 import pydantic
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import (
@@ -16,19 +16,20 @@ from langgraph.prebuilt.tool_node import (
     ToolInvocationError,
 )
 
-from ._breakfall import Output
+from ._answers import heard, message_text, told
 from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
 from ._langchain import (
     Unanswered,
+    accepts_of,
     is_invalid_resume,
     is_unwritten,
-    message_text,
     schema_of,
-    told,
+    waited_for,
 )
 from ._message import failed
+from ._runs import end_if_anonymous, run_of
 from ._schema import refusal, usable, usable_name
 
 
@@ -59,12 +60,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
                 self._add(request.tool_call["name"], None)
             handler = came.again
         asked = self._asked(request, handler)
-        core = self.guard.core
         try:
-            reply = core.call(asked)
+            reply = self.guard.core.call(asked)
         except Unanswered as unanswered:
             raise unanswered.error from None
-        return _answer(core, request, reply)
+        return self._answer(request, reply, asked)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Runs a call within the guard, while the event loop goes on."""
@@ -78,12 +78,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
                 self._add(request.tool_call["name"], None)
             handler = came.again_later
         asked = self._asked(request, handler)
-        core = self.guard.core
         try:
-            [reply] = await answered(core, [asked])
+            [reply] = await answered(self.guard.core, [asked])
         except Unanswered as unanswered:
             raise unanswered.error from None
-        return _answer(core, request, reply)
+        return self._answer(request, reply, asked)
 
     def _is_new(self, request: Any) -> bool:
         """Whether only a middleware within can know the tool, if anybody does."""
@@ -99,7 +98,17 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             self._add(name, tool)
         id = call.get("id") or ""
         known = self._known.get(name, name)
-        return (known, call["args"], id, _run_of(request.state), (request, handler))
+        runtime = request.runtime
+        run = run_of(request.state, _MESSAGES, getattr(runtime, "config", None), runtime)
+        return (known, call["args"], id, run, (request, handler))
+
+    def _answer(self, request: Any, reply: Any, asked: tuple[Any, ...]) -> Any:
+        _, _, id, run, _ = asked
+        if reply.is_error:
+            end_if_anonymous(self.guard, run)
+        if reply.value is not None:
+            return told(self.guard.core, reply.value, reply, id, _MESSAGES)
+        return failed(reply.text, request.tool_call["name"], id)
 
     def _add(self, name: str, tool: Any) -> None:
         if name in self._known:
@@ -110,7 +119,10 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             if name not in self._known:
                 called = usable_name(name, self._known.values())
                 described = getattr(tool, "description", None) or ""
-                self.guard.add(called, described, schema, _handled, _ahandled, effect=effect)
+                accepts = None if tool is None else accepts_of(tool)
+                self.guard.add(
+                    called, described, schema, _handled, _ahandled, effect=effect, accepts=accepts
+                )
                 # Only now: who finds it here calls it.
                 self._known[name] = called
 
@@ -118,7 +130,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
 def _handled(arguments: dict[str, Any], extra: Any) -> Any:
     request, handler = extra
     try:
-        return _output(handler(_with(request, arguments)))
+        return _output(handler(_waited_for(_with(request, arguments))), request)
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
     except NotImplementedError as error:
@@ -128,7 +140,7 @@ def _handled(arguments: dict[str, Any], extra: Any) -> Any:
 async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
     request, handler = extra
     try:
-        return _output(await handler(_with(request, arguments)))
+        return _output(await handler(_with(request, arguments)), request)
     except (ToolInvocationError, pydantic.ValidationError) as error:
         raise _refused(error) from error
     except NotImplementedError as error:
@@ -140,6 +152,11 @@ def _with(request: Any, arguments: dict[str, Any]) -> Any:
     if arguments is call["args"]:
         return request
     return request.override(tool_call={**call, "args": arguments})
+
+
+def _waited_for(request: Any) -> Any:
+    tool = waited_for(request.tool)
+    return request if tool is request.tool else request.override(tool=tool)
 
 
 class _Came:
@@ -169,15 +186,17 @@ class _Came:
 _UNKNOWN = INVALID_TOOL_NAME_ERROR_TEMPLATE.partition(", try one of")[0]
 _REFUSED = TOOL_INVOCATION_ERROR_TEMPLATE.partition("{")[0]
 
+#: Where the state of an agent has its messages.
+_MESSAGES = "messages"
 
-def _output(answer: Any) -> Any:
-    if isinstance(answer, ToolMessage):
-        if answer.status == "error" and message_text(answer).startswith(_REFUSED):
+
+def _output(answer: Any, request: Any) -> Any:
+    if isinstance(answer, ToolMessage) and answer.status == "error":
+        if message_text(answer).startswith(_REFUSED):
             # It echoes all arguments; the guard knows what is wrong with them.
             words = message_text(answer).rpartition(" with error:\n ")[2]
             raise Failure(words.partition("\n Please fix")[0], kind="invalid_arguments")
-        return Output(message_text(answer), answer, is_error=answer.status == "error")
-    return Output("", answer)
+    return heard(answer, request.tool_call.get("id") or "", _MESSAGES)
 
 
 def _refused(error: Exception) -> Exception:
@@ -185,19 +204,3 @@ def _refused(error: Exception) -> Exception:
         return Unanswered(error)
     found = error.source if isinstance(error, ToolInvocationError) else error
     return refusal(found) if isinstance(found, pydantic.ValidationError) else Failure(str(error))
-
-
-def _answer(core: Any, request: Any, reply: Any) -> Any:
-    value = reply.value
-    call = request.tool_call
-    if value is not None:
-        return told(core, value, reply)
-    return failed(reply.text, call["name"], call.get("id") or "")
-
-
-def _run_of(state: Any) -> str | None:
-    messages = state.get("messages") if isinstance(state, dict) else None
-    for message in reversed(messages or ()):
-        if isinstance(message, HumanMessage):
-            return message.id
-    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import logging
 import types
 from collections.abc import Callable, Container
@@ -63,7 +64,8 @@ class Signature:
             **fields,
         )
         self._names = {own: name for name, own in aliases.items()}
-        self._is_plain = not self._described and all(
+        #: Nothing is made of the arguments but a number of another kind.
+        self.is_plain = not self._described and all(
             hint in _PLAIN if get_origin(hint) is None else False
             for hint in (hints.get(name, Any) for name in aliases)
         )
@@ -76,9 +78,18 @@ class Signature:
         for shape in self.schema.get("properties", {}).values():
             shape.pop("title", None)
 
+    def accepts(self, arguments: dict[str, Any]) -> bool:
+        """Whether the hints accept what the schema does not: a validator reads a form of its own,
+        and times without a zone are none to JSON Schema. Types are not changed for that."""
+        try:
+            self.model.model_validate_json(json.dumps(arguments), strict=True)
+        except Exception:  # noqa: BLE001 - it may be anybody's code
+            return False
+        return True
+
     def values(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments as the function expects them: models, dates, enumerations."""
-        if self._is_plain:
+        if self.is_plain:
             for name, kind in self._numbers:
                 if name in arguments and type(arguments[name]) is not kind:
                     arguments = {**arguments, name: _number(name, arguments[name], kind)}

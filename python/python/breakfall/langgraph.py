@@ -12,34 +12,36 @@ not parse are answered too.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.runnables.config import get_executor_for_config
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 
+from ._answers import told
 from ._forks import building
 from ._guard import Guard, answered
 from ._intercepted import Intercepted, Leaves, araises, raised, raises
-from ._langchain import Asked, Tool, Unanswered, schema_of, told
+from ._langchain import Asked, Tool, Unanswered, accepts_of, schema_of
 from ._listening import is_heard
 from ._message import failed
 from ._prebuilt import ToolNode, handled_types
+from ._runs import end_if_anonymous, run_of
 from ._schema import usable, usable_name
 from ._turns import Turn, made_together, turns
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
 
-_anonymous = itertools.count()
-
 _InputType = Literal["list", "dict", "tool_calls"]
+
+#: What marks a single call that comes with its state.
+_WITH_CONTEXT = "tool_call_with_context"
 
 
 def _by_the_guard(error: Exception) -> str:
@@ -164,7 +166,7 @@ class ErrorHandlingToolNode(ToolNode):
                 return input, "tool_calls"
             messages, input_type = input, "list"
         elif isinstance(input, dict):
-            if input.get("__type") == "tool_call_with_context":
+            if input.get("__type") == _WITH_CONTEXT:
                 return [input["tool_call"]], "tool_calls"
             messages, input_type = input.get(self._messages_key) or (), "dict"
         else:
@@ -197,28 +199,15 @@ class ErrorHandlingToolNode(ToolNode):
         return turns(config, [call.get("name") in self._known for call in calls], self._timeout)
 
     def _run_of(self, input: Any, config: Any, runtime: Any) -> str:
-        """One agent's work from a user message to its end, by the best name there is."""
-        state = input
-        if isinstance(input, dict):
-            if input.get("__type") == "tool_call_with_context":
-                state = input["state"]
-            state = state.get(self._messages_key) if isinstance(state, dict) else state
-        for message in reversed(state if isinstance(state, (list, tuple)) else ()):
-            if isinstance(message, HumanMessage):
-                if message.id:
-                    return message.id
-                break
-        info = getattr(runtime, "execution_info", None)
-        if info is not None and (info.run_id or info.thread_id):
-            return str(info.run_id or info.thread_id)
-        # Of calls that nobody can tell apart none is a repeat of another.
-        return f"anonymous-{next(_anonymous)}"
+        is_with_context = isinstance(input, dict) and input.get("__type") == _WITH_CONTEXT
+        state = input["state"] if is_with_context else input
+        return run_of(state, self._messages_key, config, runtime)
 
     def _outputs(
         self, calls: list[Any], replies: list[Any], input_type: _InputType, run: str
     ) -> Any:
-        if run.startswith("anonymous-") and any(reply.is_error for reply in replies):
-            self.guard.end_run(run)
+        if any(reply.is_error for reply in replies):
+            end_if_anonymous(self.guard, run)
         outputs = [self._output(call, reply) for call, reply in zip(calls, replies, strict=True)]
         if input_type == "dict" and all(type(output) is ToolMessage for output in outputs):
             return {self._messages_key: outputs}
@@ -227,10 +216,10 @@ class ErrorHandlingToolNode(ToolNode):
     def _output(self, call: Any, reply: Any) -> Any:
         value = reply.value
         if value is not None:
-            return told(self.guard.core, value, reply)
+            return told(self.guard.core, value, reply, call.get("id") or "", self._messages_key)
         return failed(self._words(reply), call.get("name") or "", call.get("id") or "")
 
-    def _words(self, reply: Any) -> str:
+    def _words(self, reply: Any) -> Any:
         """What the model is told of a failure, as ``handle_tool_errors`` decides."""
         handled: Any = self._handle_tool_errors
         if self._is_for_the_guard or handled is True or (error := raised(reply)) is None:
@@ -245,7 +234,7 @@ class ErrorHandlingToolNode(ToolNode):
             raise error
         if not isinstance(error, handled_types(handled)):
             raise error
-        return str(handled(error))
+        return handled(error)
 
     # Calls that go through an interceptor: LangGraph leads, and each execution is guarded.
 
@@ -340,6 +329,7 @@ class ErrorHandlingToolNode(ToolNode):
             known.run if known.has_function else None,
             known.arun if known.has_coroutine else None,
             effect=self._effects.get(name, "once"),
+            accepts=accepts_of(tool),
         )
         if called != name:
             self._renamed[name] = called

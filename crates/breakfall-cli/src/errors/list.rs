@@ -86,7 +86,9 @@ impl List {
             "since": period.since, "until": now, "calls": 0, "failed": 0, "rate": null,
             "found": 0, "new": 0, "came_back": 0, "recovery": null, "lost": 0, "groups": [],
         });
-        let Some(store) = self.reading.store(nothing).await? else { return Ok(()) };
+        let Some(store) = self.reading.store(nothing).await? else {
+            return self.gate.check_nothing();
+        };
         let listed = self.read(&store, period).await.map_err(|error| unreadable(&error));
         store.close().await;
         let listed = listed?;

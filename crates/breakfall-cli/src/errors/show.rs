@@ -42,7 +42,9 @@ pub(super) struct Shown {
 impl Show {
     pub(super) async fn run(self, terminal: &Terminal, now: i64) -> Result<(), Failed> {
         let nothing = json!({ "groups": [], "lost": 0 });
-        let Some(store) = self.reading.store(nothing).await? else { return Ok(()) };
+        let Some(store) = self.reading.store(nothing).await? else {
+            return Err(Failed::silently());
+        };
         let name = self.reference.trim();
         let shown =
             read(&store, name, self.samples, now).await.map_err(|error| unreadable(&error))?;

@@ -2,6 +2,7 @@
 //! What is not edited stays to the byte, and taking out gives back the bytes there were.
 
 use std::ops::Range;
+use std::path::Path;
 
 use super::document::{Args, Reason, Stdio, Word};
 
@@ -92,22 +93,29 @@ pub(super) fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     edited
 }
 
+/// By the program's name, which another machine or an earlier installation has elsewhere and a
+/// release has something behind; where it is called otherwise, by what was written here: a whole
+/// path, and a command behind dashes.
 fn guarded(server: &Stdio) -> Guarded {
     let Args::List { words, .. } = &server.args else { return Guarded::No };
-    let is_first = words.first().is_some_and(|word| word.text == "guard");
-    if !is_first || !is_breakfall(&server.command.text) {
+    if words.first().is_none_or(|word| word.text != "guard") {
         return Guarded::No;
     }
-    match words.iter().position(|word| word.text == "--") {
-        Some(dashes) if dashes + 1 < words.len() => Guarded::Command(dashes + 1),
-        _ => Guarded::ByHand,
+    let command = &server.command.text;
+    let is_written = Path::new(command).is_absolute()
+        && words.get(1).is_some_and(|word| matches!(word.text.as_str(), "--" | "--config"));
+    let own = words.iter().position(|word| word.text == "--").map(|dashes| dashes + 1);
+    match own.filter(|&own| own < words.len()) {
+        Some(own) if is_written || is_named(command) => Guarded::Command(own),
+        None if is_named(command) => Guarded::ByHand,
+        Some(_) | None => Guarded::No,
     }
 }
 
-/// By its name: another machine or an earlier installation has it elsewhere.
-fn is_breakfall(command: &str) -> bool {
+fn is_named(command: &str) -> bool {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command).to_ascii_lowercase();
-    name.strip_suffix(".exe").unwrap_or(&name) == "breakfall"
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    name.strip_prefix("breakfall").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
 /// The field `args` as it is added where there is none.

@@ -125,6 +125,30 @@ fn undoing_keeps_what_was_edited_since() {
     }
 }
 
+/// From a program under another name a second `wrap` put a guard before the guard, and nothing undid
+/// it.
+#[test]
+fn what_a_program_under_another_name_wrote_is_known() {
+    let text = r#"{"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"]}}}"#;
+    for program in ["/opt/breakfall-x86_64-linux", "/home/ada/bin/bf", "/opt/breakfall_0.2"] {
+        let wrapped = plan(text, &Way::In(format!("\"{program}\""))).unwrap();
+        let again = plan(&wrapped.text, &Way::In("\"/opt/bin/breakfall\"".to_owned())).unwrap();
+        assert_eq!((&again.text, again.left[0].1), (&wrapped.text, Reason::Guarded));
+        assert_eq!(undone(&wrapped.text).text, text);
+    }
+    // Others have a word like that, too.
+    for (command, dashes) in [("npx", "--"), ("/usr/bin/npx", "--strict"), ("breakfaller", "--")] {
+        let text = format!(
+            r#"{{"mcpServers": {{"a": {{"command": "{command}", "args": ["guard", "{dashes}", "x"]}}}}}}"#
+        );
+        assert_eq!(undone(&text).text, text);
+    }
+    // Nobody starts a guard before nothing under a name of his own.
+    let text = r#"{"mcpServers": {"a": {"command": "/opt/x", "args": ["guard", "--"]}}}"#;
+    assert_eq!(wrapped(text).left.len(), 0);
+    round(text);
+}
+
 #[test]
 fn a_guard_set_up_by_hand_is_not_undone() {
     let text =
@@ -303,6 +327,8 @@ fn read(text: &str) -> Vec<(String, Vec<String>)> {
 proptest! {
     #[test]
     fn undoing_gives_back_the_bytes(text in file()) {
+        // What is written like a guard is one already.
+        prop_assume!(undone(&text).changed.is_empty());
         let after = read(&round(&text));
         for ((command, args), (program, guarded)) in read(&text).into_iter().zip(after) {
             let mut expected = vec!["guard".to_owned(), "--".to_owned(), command];

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::Session;
 use crate::fields::{Fields, raw};
 use crate::headers::{EVENTS, accepts};
-use crate::message::{Answer, LOST, answer, error, notification, request};
+use crate::message::{Answer, LOST, answer, error, notification, number, request};
 use crate::origin::Origin;
 use crate::upstream::{Connection, locked};
 
@@ -72,7 +72,7 @@ impl Session {
 
     /// The client answers a server.
     pub(crate) async fn answered(&self, id: &RawValue, answered: &Answer) {
-        let asked = id.get().parse().ok().and_then(|id: u64| locked(&self.asked).remove(&id));
+        let asked = number(id).and_then(|id| locked(&self.asked).remove(&id));
         if let Some(asked) = asked
             && let Some(upstream) = self.upstream(&asked.key)
         {

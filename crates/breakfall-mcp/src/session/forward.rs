@@ -65,7 +65,7 @@ impl Session {
     fn owner_of_the_name(&self, fields: &mut Fields) -> Option<&Arc<Upstream>> {
         let name = fields.text("name")?;
         let upstream = self.owner(&name)?;
-        fields.set("name", raw(&&name[self.prefix(upstream).len()..]));
+        fields.set("name", raw(&&name[upstream.prefix.len()..]));
         Some(upstream)
     }
 

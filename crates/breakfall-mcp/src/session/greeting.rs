@@ -27,8 +27,9 @@ impl Session {
         let said = params.map_or_else(|| raw(&json!({})), ToOwned::to_owned);
         self.greet(&Hello { era: Era::Legacy, said });
         let greeting = match self.greeting_of_the_only(origin).await {
-            Some(greeting) => greeting,
-            None => {
+            Ok(Some(greeting)) => greeting,
+            Err(refusal) => return Answer::Error(refusal),
+            Ok(None) => {
                 let version = Fields::of(params).text("protocolVersion");
                 let version = version.as_deref().filter(|version| LEGACY.contains(version));
                 let mut fields = Fields::default();
@@ -42,17 +43,27 @@ impl Session {
         Answer::Result(greeting)
     }
 
-    /// What a single server says to the client's hello, if it is there.
-    async fn greeting_of_the_only(&self, origin: &Origin) -> Option<Box<RawValue>> {
-        let [only] = self.upstreams.as_slice() else { return None };
+    /// What a single server says to the client's hello, if it is there; an error where it refuses
+    /// it: the client may have another.
+    async fn greeting_of_the_only(
+        &self,
+        origin: &Origin,
+    ) -> Result<Option<Box<RawValue>>, Box<RawValue>> {
+        let [only] = self.upstreams.as_slice() else { return Ok(None) };
         match only.connected(GREETING).await {
-            Ok(connection) => connection.greeting.get().cloned(),
+            Ok(connection) => Ok(connection.greeting.get().cloned()),
+            Err(Lost::Unwelcome(refusal)) if !self.is_listing() => Err(refusal),
             Err(Lost::Refused(refusal)) => {
                 origin.is_refused(refusal);
-                None
+                Ok(None)
             }
-            Err(_) => None,
+            Err(_) => Ok(None),
         }
+    }
+
+    /// Whether the only server refused the client's hello: nothing comes of this session.
+    pub(crate) fn is_unwelcome(&self) -> bool {
+        matches!(self.upstreams.as_slice(), [only] if only.is_unwelcome())
     }
 
     /// What we are, to who asks for it.
@@ -76,7 +87,7 @@ impl Session {
             .into_iter()
             .flatten()
             .map(|(upstream, said)| {
-                let (key, prefix) = (&upstream.key, self.prefix(upstream));
+                let (key, prefix) = (&upstream.key, &upstream.prefix);
                 format!("# {key}: its tools begin with `{prefix}`\n\n{}\n", said.trim())
             })
             .collect();
@@ -101,7 +112,7 @@ impl Session {
         let name = Fields::of(params).text("name").unwrap_or_default();
         match self.owner(&name) {
             Some(upstream) if !upstream.is_remote() || self.is_prefixed() => {
-                upstream.parameters(&name[self.prefix(upstream).len()..])
+                upstream.parameters(&name[upstream.prefix.len()..])
             }
             _ => none(),
         }
@@ -166,7 +177,7 @@ impl Session {
         let theirs = self
             .upstreams
             .iter()
-            .flat_map(|upstream| tools::prefixed(upstream.tools(), &self.prefix(upstream)));
+            .flat_map(|upstream| tools::prefixed(upstream.tools(), &upstream.prefix));
         let tools: Vec<Box<RawValue>> = own.chain(theirs).collect();
         let mut fields = Fields::default();
         fields.set("tools", raw(&tools));

@@ -84,7 +84,7 @@ impl Session {
     pub(super) fn learn(&self, key: &str) -> bool {
         let Some(upstream) = self.upstream(key) else { return false };
         let before: Vec<_> = self.guard.toolbox().callable();
-        let entries = tools::entries(upstream, &self.prefix(upstream));
+        let entries = tools::entries(upstream);
         let toolbox = self.guard.toolbox();
         let refused = toolbox.replace(key, entries.clone());
         let remarks = refused.iter().map(|(tool, error)| format!("`{tool}`: {error}"));

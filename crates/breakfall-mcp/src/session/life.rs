@@ -11,7 +11,8 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::{GREETING, Session, owner, prefix};
+use super::prefixes::prefixes;
+use super::{GREETING, Session, owner};
 use crate::era::{self, Era};
 use crate::error::Error;
 use crate::fields::raw;
@@ -22,7 +23,7 @@ use crate::out::{Out, Written};
 use crate::servers::{Server, Servers};
 use crate::stream::Stream;
 use crate::tools;
-use crate::upstream::{Event, Events, Health, Hello, Upstream, locked};
+use crate::upstream::{Events, Health, Hello, Sent, Upstream, locked};
 use crate::watchdog::Watchdog;
 
 /// How long the last requests of a client that leaves are served, and how long its last lines wait
@@ -147,25 +148,26 @@ impl Session {
         guard: GuardBuilder,
         watchdog: Option<&Arc<Watchdog>>,
         out: Out,
-    ) -> Result<(Arc<Self>, mpsc::Receiver<Event>), Error> {
+    ) -> Result<(Arc<Self>, mpsc::Receiver<Sent>), Error> {
         let (events, heard) = Events::new();
         let recorder = servers.recorder.as_deref();
-        let start = |server: Server| {
-            let recording = recorder.map(|recorder| recorder.open(&server.key)).transpose()?;
+        let keys: Vec<&str> = servers.servers.iter().map(|server| server.key.as_str()).collect();
+        let prefixes = prefixes(&keys);
+        let start = |(server, prefix): (Server, String)| {
+            let recording =
+                recorder.map(|it| it.open(&server.key, server.redactor())).transpose()?;
             let recording = recording.map(Arc::new);
-            Ok(Upstream::new(server, watchdog.cloned(), recording, events.clone()))
+            Ok(Upstream::new((server, prefix), watchdog.cloned(), recording, events.clone()))
         };
         let guard = guard.build()?;
-        let upstreams: Result<Vec<_>, Error> = servers.servers.into_iter().map(start).collect();
+        let each = servers.servers.into_iter().zip(prefixes);
+        let upstreams: Result<Vec<_>, Error> = each.map(start).collect();
         let upstreams = upstreams?;
         let own = guard.toolbox().callable();
         // Beside tools of ours a name that nobody has is most likely meant for one of them.
         if own.is_empty() {
             let all = upstreams.clone();
-            guard.toolbox().otherwise(move |name| {
-                let upstream = owner(&all, name)?;
-                tools::unlisted(upstream, name, &prefix(&all, upstream))
-            });
+            guard.toolbox().otherwise(move |name| tools::unlisted(owner(&all, name)?, name));
         }
         let session = Arc::new(Self {
             own,

@@ -176,8 +176,8 @@ impl Session {
         let each = self.upstreams.iter().map(|it| self.whole_list(it, origin, method, params));
         let mut all = Vec::new();
         for (upstream, items) in self.upstreams.iter().zip(join_all(each).await) {
-            let prefix = if list == "prompts" { self.prefix(upstream) } else { String::new() };
-            all.extend(crate::tools::prefixed(items, &prefix));
+            let prefix = if list == "prompts" { upstream.prefix.as_str() } else { "" };
+            all.extend(crate::tools::prefixed(items, prefix));
         }
         let mut fields = Fields::default();
         fields.set(list, raw(&all));

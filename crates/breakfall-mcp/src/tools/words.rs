@@ -133,7 +133,9 @@ pub(super) fn is_unknown(words: &str, name: &str) -> bool {
         Some((before, said)) if around.iter().any(|it| before.contains(it)) => said,
         _ => &words,
     };
-    let first = said.lines().next().unwrap_or_default();
+    // Where it is written for a page, a heading stands before it.
+    let mut lines = said.lines().map(|line| line.trim_matches(['#', '*', '_', ':', ' ']));
+    let first = lines.find(|line| !matches!(*line, "" | "error")).unwrap_or_default();
     let is_about = first.contains(&*name) || TOOL.iter().any(|it| first.contains(it));
     is_about && NONE.iter().any(|it| first.contains(it))
 }
@@ -153,6 +155,8 @@ mod tests {
             "Error calling tool 'ehco': Unknown tool: 'ehco'",
             "Invalid tool name",
             "Unsupported tool ehco",
+            "### Error\nTool \"ehco\" not found",
+            "**Error:**\n\nTool \"ehco\" not found",
         ] {
             assert!(is_unknown(words, "ehco"), "{words}");
         }
@@ -160,6 +164,8 @@ mod tests {
             "Error executing tool ehco: file not found",
             "ENOENT: no such file or directory, open '/srv/x.txt'",
             "the city is not known",
+            "### Result\nthe page was not found",
+            "### Error\nTimeout\nTool ehco not found",
             "MCP error -32602: Invalid arguments for tool ehco: [\"path\"]",
             "",
         ] {

@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 
 use super::http::Http;
 use super::{Upstream, locked};
-use crate::fields::raw;
+use crate::fields::{Fields, raw};
 use crate::message::{Answer, notification, request};
 use crate::numbers::Numbered;
 use crate::origin::{Origin, Refusal};
@@ -46,11 +46,28 @@ pub(crate) enum Lost {
     Refused(Refusal),
     /// The server does not speak as the client does; what it said to that.
     Foreign(Box<RawValue>),
+    /// The server refused the client's hello, and what it said to that.
+    Unwelcome(Box<RawValue>),
     /// The answer is longer than any may be.
     TooLong,
+    /// The answer is none that can be read; what it says.
+    Unreadable(String),
 }
 
 impl Lost {
+    /// What came is no answer: the beginning of what it says tells why.
+    pub(super) fn unreadable(line: &str) -> Self {
+        let said = match serde_json::from_str::<Fields>(line) {
+            Ok(mut fields) => {
+                fields.remove("jsonrpc");
+                fields.remove("id");
+                fields.raw().get().to_owned()
+            }
+            Err(_) => line.to_owned(),
+        };
+        Self::Unreadable(said[..said.floor_char_boundary(TOLD)].to_owned())
+    }
+
     /// What is known of it, for the developer.
     pub(crate) fn why(&self) -> String {
         match self {
@@ -60,7 +77,9 @@ impl Lost {
                 format!("it answered with HTTP status {}: {words}", refusal.status)
             }
             Self::Foreign(said) => format!("it does not speak this revision: {said}"),
+            Self::Unwelcome(said) => format!("it refused to start: {said}"),
             Self::TooLong => "its answer is too long".to_owned(),
+            Self::Unreadable(said) => format!("its answer cannot be read: {said}"),
         }
     }
 

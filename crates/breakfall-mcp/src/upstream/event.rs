@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::Connection;
 use crate::origin::Origin;
 
-/// How many may be on their way.
+/// How many may be on their way, and how many bytes of them. A server that says more waits until the
+/// client has read.
 const MOST: usize = 1024;
+const BYTES: u32 = 4 << 20;
 
 /// What a server does by itself.
 pub(crate) enum Event {
@@ -40,25 +42,48 @@ pub(crate) enum Event {
     },
 }
 
+impl Event {
+    /// How much room it takes; at most all that there is.
+    fn weight(&self) -> u32 {
+        let said = match self {
+            Self::Request { params, .. } | Self::Notification { params, .. } => params.as_deref(),
+            Self::TakenBack { params, .. } => Some(&**params),
+            Self::Up(_) | Self::Tools | Self::Listed(_) | Self::Heard(_) => None,
+        };
+        let bytes = said.map_or(0, |params| params.get().len());
+        u32::try_from(bytes).unwrap_or(BYTES).clamp(1, BYTES)
+    }
+}
+
+/// An event that holds its room until it is dealt with.
+pub(crate) struct Sent {
+    pub(crate) event: Event,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
 /// The way of events to a session.
 #[derive(Clone)]
 pub(crate) struct Events {
-    sender: mpsc::Sender<Event>,
+    sender: mpsc::Sender<Sent>,
+    room: Arc<Semaphore>,
     /// How many were sent and are not dealt with.
     unheard: Arc<AtomicUsize>,
 }
 
 impl Events {
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Event>) {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Sent>) {
         let (sender, receiver) = mpsc::channel(MOST);
-        (Self { sender, unheard: Arc::default() }, receiver)
+        let room = Arc::new(Semaphore::new(BYTES as usize));
+        (Self { sender, room, unheard: Arc::default() }, receiver)
     }
 
     /// Sends an event, unless the session has ended.
     pub(crate) async fn send(&self, event: Event) {
+        // Room first: who has a place and waits for room would let nobody pass.
+        let room = Arc::clone(&self.room).acquire_many_owned(event.weight()).await.ok();
         if let Ok(place) = self.sender.reserve().await {
             self.unheard.fetch_add(1, Ordering::AcqRel);
-            place.send(event);
+            place.send(Sent { event, _room: room });
         }
     }
 

@@ -71,7 +71,7 @@ pub(super) async fn greet(
         (Ok(Ok(Answer::Result(result))), _) => result,
         (Ok(Ok(Answer::Error(error))), Era::Modern) => return Err(Cold::Foreign(error)),
         (Ok(Ok(Answer::Error(error))), Era::Legacy) => {
-            return Err(refused(format!("it refused to start: {error}")));
+            return Err(Cold::Refused(Lost::Unwelcome(error)));
         }
         (Ok(Err(Lost::Refused(refusal))), Era::Modern)
             if matches!(refusal.status, 400 | 404 | 405 | 406) =>
@@ -87,6 +87,7 @@ pub(super) async fn greet(
         (Ok(Err(Lost::NotSent(why) | Lost::Stale(why))), _) if upstream.is_remote() => {
             return Err(refused(why));
         }
+        (Ok(Err(lost @ Lost::Unreadable(_))), _) => return Err(refused(lost.why())),
         (Ok(Err(Lost::TooLong)), _) => return Err(refused("its greeting is too long".to_owned())),
         (Ok(Err(_)), _) => return Err(Cold::Died),
         // One that says nothing to what it does not know.

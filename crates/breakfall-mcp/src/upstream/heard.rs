@@ -13,7 +13,7 @@ use super::{Connection, Event, Lost, Resources, Upstream, locked, of_subscriptio
 use crate::fields::raw;
 use crate::lines::{Line, Lines};
 use crate::long::{self, Long};
-use crate::message::{Answer, LOST, Message, error, messages};
+use crate::message::{Answer, LOST, Message, error, messages, number};
 use crate::record::Way;
 
 /// Reads what a server says, until it says nothing any more.
@@ -25,10 +25,7 @@ pub(super) async fn read(
     loop {
         match lines.next().await {
             Ok(Some(Line::Text(line))) => {
-                connection.record(Way::From, &line);
-                for message in messages(&line) {
-                    heard(upstream, connection, message, None).await;
-                }
+                said(upstream, connection, &line, None).await;
             }
             Ok(Some(Line::TooLong(long))) => too_long(upstream, connection, &long, None).await,
             Ok(Some(Line::Garbage)) => {
@@ -56,33 +53,51 @@ pub(super) async fn too_long(
         }
         return;
     }
-    if let Some(number) = id.and_then(|id| id.get().parse().ok()).or(asked) {
+    if let Some(number) = id.and_then(|id| number(&id)).or(asked) {
         connection.answered(number, Err(Lost::TooLong));
     }
 }
 
-/// A message of a server's; `within` is the request of ours in whose stream it came.
-pub(super) async fn heard(
+/// A line of a server's; `within` is the request of ours in whose stream it came.
+pub(super) async fn said(
     upstream: &Arc<Upstream>,
     connection: &Arc<Connection>,
-    message: Option<Message>,
+    line: &str,
+    within: Option<u64>,
+) {
+    connection.record(Way::From, line);
+    for message in messages(line) {
+        match message {
+            Some(message) => heard(upstream, connection, message, within).await,
+            None => {
+                upstream.garbage.fetch_add(1, Ordering::Relaxed);
+                // Nothing else will come for who waits for it.
+                if let Some(number) = long::unreadable(line).and_then(|id| number(&id)) {
+                    connection.answered(number, Err(Lost::unreadable(line)));
+                }
+            }
+        }
+    }
+}
+
+async fn heard(
+    upstream: &Arc<Upstream>,
+    connection: &Arc<Connection>,
+    message: Message,
     within: Option<u64>,
 ) {
     match message {
-        None => {
-            upstream.garbage.fetch_add(1, Ordering::Relaxed);
-        }
-        Some(Message::Answer { id, answer }) => {
-            let number = id.get().parse().unwrap_or_default();
+        Message::Answer { id, answer } => {
+            let number = number(&id).unwrap_or_default();
             if !connection.answered(number, Ok(answer)) {
                 upstream.late.fetch_add(1, Ordering::Relaxed);
             }
         }
-        Some(Message::Request { id, method, .. }) if method == "ping" => {
+        Message::Request { id, method, .. } if method == "ping" => {
             let pong = Answer::Result(raw(&serde_json::json!({})));
             connection.send(upstream, crate::message::answer(&id, &pong)).await;
         }
-        Some(Message::Request { id, method, params }) => {
+        Message::Request { id, method, params } => {
             let about = match (within, connection.busy()) {
                 (Some(number), _) => connection.origin(number),
                 (None, Busy::For(origin)) => Some(origin),
@@ -100,7 +115,7 @@ pub(super) async fn heard(
             let event = Event::Request { key, connection, id, method, params, about };
             upstream.events.send(event).await;
         }
-        Some(Message::Notification { method, params }) => {
+        Message::Notification { method, params } => {
             if let Some(event) = noticed(upstream, connection, method, params, within) {
                 upstream.events.send(event).await;
             }

@@ -18,7 +18,7 @@ use super::{Upstream, heard};
 use crate::era::{Era, MODERN};
 use crate::fields::Fields;
 use crate::headers::{self, EVENTS};
-use crate::message::{Answer, LONGEST, messages};
+use crate::message::{Answer, LONGEST};
 use crate::origin::{Origin, Refusal};
 use crate::record::Way;
 
@@ -184,10 +184,7 @@ impl Http {
         };
         if !body.trim().is_empty() {
             let body = self.to.without_secrets(one_line(body));
-            connection.record(Way::From, &body);
-            for message in messages(&body) {
-                heard::heard(upstream, connection, message, asked).await;
-            }
+            heard::said(upstream, connection, &body, asked).await;
         }
         Some(Lost::Gone("it sent no answer".to_owned()))
     }

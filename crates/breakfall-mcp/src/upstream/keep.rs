@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use breakfall::Redactor;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -81,8 +80,9 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
             }
         }
         let why = lost.why();
-        let told = Redactor::default().redact(&why).into_owned();
+        let told = it.redactor.redact(&why).into_owned();
         tracing::warn!(upstream = it.key, why = told, was_up, wait = ?wait, "Server stopped");
+        let is_unwelcome = matches!(lost, Lost::Unwelcome(_));
         if !was_up {
             it.link.send_replace(Link::Down(lost));
         }
@@ -95,6 +95,8 @@ pub(super) async fn keep(upstream: Weak<Upstream>, mut hello: watch::Receiver<Op
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             () = looked_for, if is_away => {}
+            // The client says something else, which it may take.
+            _ = hello.changed(), if is_unwelcome => {}
             _ = ending.wait_for(|ending| *ending) => return,
         }
     }

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Upstream, locked};
 use crate::fields::{Fields, raw};
+use crate::message::number;
 use crate::origin::Origin;
 
 /// How many tokens are kept of what goes on when it is answered.
@@ -57,7 +58,7 @@ impl Upstream {
         params: Option<&RawValue>,
     ) -> Option<(Box<RawValue>, Option<Arc<Origin>>)> {
         let mut fields = Fields::of(params);
-        let number: u64 = serde_json::from_str(fields.get("progressToken")?.get()).ok()?;
+        let number = number(fields.get("progressToken")?)?;
         let value = fields.get("progress").and_then(|it| it.get().parse().ok());
         let mut tokens = locked(&self.tokens);
         let token = tokens.get_mut(&number)?;

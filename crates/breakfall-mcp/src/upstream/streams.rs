@@ -11,8 +11,6 @@ use super::connection::{Connection, Lost};
 use super::http::{Http, REFUSAL, body, is_events, one_line};
 use super::{Upstream, heard};
 use crate::events::Decoder;
-use crate::message::messages;
-use crate::record::Way;
 
 /// How long a stream that ended is left alone where the server does not say, and how often it is
 /// taken up in vain.
@@ -111,10 +109,7 @@ impl Http {
                     continue;
                 }
                 let data = self.to.without_secrets(one_line(event.data));
-                connection.record(Way::From, &data);
-                for message in messages(&data) {
-                    heard::heard(upstream, connection, message, asked).await;
-                }
+                heard::said(upstream, connection, &data, asked).await;
             }
             if asked.is_some_and(|number| !connection.is_awaited(number)) {
                 // A connection that is left before its stream ends cannot be used again.

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use breakfall::{Guard, Policy};
-use breakfall_mcp::{Error, Front, Servers};
+use breakfall_mcp::{Error, Front, Reach, Servers};
 use serde_json::{Value, json};
 
 use crate::guarded::{ACCEPT, Client, Counts, Guarded, JSON, MODERN, NEWEST, OLD, local};
@@ -46,6 +46,22 @@ async fn a_session_begins_with_a_hello_and_ends_when_the_client_says_so() {
     assert_eq!(client.leave().await, 200);
     assert_eq!(client.start("ping", json!({})).await.status, 404);
     assert_eq!(client.leave().await, 404);
+    guarded.end().await;
+}
+
+#[tokio::test]
+async fn a_hello_that_the_only_server_refuses_opens_no_session() {
+    let counts = Counts::new();
+    let mut server = local("rough", &counts);
+    if let Reach::Command(command) = &mut server.reach {
+        command.arguments.extend(["s", "old"].map(str::to_owned));
+    }
+    let guarded = Guarded::new(vec![server]).await;
+    let mut refused = knock(guarded.at, &[ACCEPT, JSON], hello().as_bytes()).await;
+    assert_eq!(refused.header("mcp-session-id"), None);
+    assert_eq!(code(&mut refused).await, -32602);
+    let client = guarded.client("2024-11-05").await;
+    assert_eq!(client.call("write_file", json!({ "content": "abc" })).await.0, "wrote 3");
     guarded.end().await;
 }
 

@@ -46,9 +46,13 @@ pub(crate) fn guard(policy: Policy) -> GuardBuilder {
 impl Client {
     /// A client that has said nothing yet.
     pub(crate) fn of(servers: Vec<Server>, guard: GuardBuilder, counts: PathBuf) -> Self {
+        Self::with(Servers { servers, ..Servers::default() }, guard, counts)
+    }
+
+    /// The same with what is said of the door.
+    pub(crate) fn with(servers: Servers, guard: GuardBuilder, counts: PathBuf) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
-        let servers = Servers { servers, ..Servers::default() };
         let session = tokio::spawn(async move {
             Session::serve(servers, guard, None, BufReader::new(read), write).await.unwrap();
         });

@@ -23,6 +23,7 @@ pub(super) fn complete(mut failure: Failure, arguments: &Arguments, spec: &ToolS
         FailureKind::Timeout
             | FailureKind::Network
             | FailureKind::Upstream
+            | FailureKind::InvalidOutput
             | FailureKind::Internal
             | FailureKind::Cancelled
     );
@@ -33,7 +34,8 @@ pub(super) fn complete(mut failure: Failure, arguments: &Arguments, spec: &ToolS
     if facts.kind == FailureKind::UnknownTool && facts.provenance != Provenance::Guard {
         facts.kind = FailureKind::Unavailable;
     }
-    // A call that was dispatched and not answered may have done its work.
+    // A call that was dispatched and not answered, or not so that it can be read, may have done its
+    // work.
     facts.may_have_taken_effect |= outcome_unknown && was_dispatched && !spec.effect.may_repeat();
     // Who takes nothing and was given nothing did not fail for what it was given.
     if facts.kind == FailureKind::InvalidArguments && takes_nothing(arguments, spec) {

@@ -91,7 +91,8 @@ fn hash(value: &Value, hasher: &mut impl Hasher) {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
     calls: VecDeque<Repeated>,
-    tools: HashMap<String, u32, RandomState>,
+    /// How often a tool failed, and when it last did.
+    tools: HashMap<String, (u32, Instant), RandomState>,
     /// How many calls succeeded that may have changed something.
     changes: u32,
 }
@@ -213,16 +214,23 @@ impl Repeats {
         (1, true)
     }
 
-    /// A tool failed: whether that is once too often.
-    pub(crate) fn tool_failed(&mut self, tool: &str, rules: &RepeatRules) -> bool {
-        if let Some(failures) = self.tools.get_mut(tool) {
-            *failures = failures.saturating_add(1);
+    /// A tool failed: whether that is once too often. Calls that the model made before it could hear
+    /// of the last failure count as one with it.
+    pub(crate) fn tool_failed(
+        &mut self,
+        tool: &str,
+        rules: &RepeatRules,
+        (since, now): (Instant, Instant),
+    ) -> bool {
+        if let Some((failures, last)) = self.tools.get_mut(tool) {
+            *failures = failures.saturating_add((since >= *last).into());
+            *last = now;
             return *failures >= rules.tool_failures;
         }
         if self.tools.len() == TOOLS {
             return false;
         }
-        self.tools.insert(tool.to_owned(), 1);
+        self.tools.insert(tool.to_owned(), (1, now));
         rules.tool_failures <= 1
     }
 
@@ -231,7 +239,7 @@ impl Repeats {
     pub(crate) fn succeeded(&mut self, key: CallKey, tool: &str, may_change: bool) {
         self.changes = self.changes.saturating_add(may_change.into());
         self.calls.retain(|call| call.key != key);
-        if let Some(failures) = self.tools.get_mut(tool) {
+        if let Some((failures, _)) = self.tools.get_mut(tool) {
             *failures /= 2;
             if *failures == 0 {
                 self.tools.remove(tool);

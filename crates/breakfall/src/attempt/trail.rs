@@ -7,6 +7,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::{CallKey, Turned, Whose};
+use crate::toolbox::Slot;
 use crate::{Arguments, Detail, Effect, Failure, FailureKind, Trace};
 
 /// The most tries that are told one by one.
@@ -55,6 +56,8 @@ pub(crate) struct Rare {
     pub(crate) repairs: Vec<&'static str>,
     /// The arguments as the model wrote them, where they are kept.
     pub(crate) arguments: Option<String>,
+    /// The secrets among the arguments: a tool may repeat them.
+    pub(crate) secrets: Vec<String>,
 }
 
 /// An attempt that failed.
@@ -85,6 +88,11 @@ impl Trail {
         self.rare.take().map(|rare| *rare).unwrap_or_default()
     }
 
+    /// The secrets among the arguments.
+    pub(crate) fn secrets(&self) -> &[String] {
+        self.rare().map_or(&[], |rare| &rare.secrets)
+    }
+
     /// The trouble made on purpose.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         self.rare()?.fault
@@ -108,8 +116,12 @@ impl Trail {
     }
 
     /// What is known of a call that was checked.
-    pub(crate) fn learns(&mut self, arguments: &Arguments, known: Option<CallKey>) {
+    pub(crate) fn learns(&mut self, slot: &Slot, arguments: &Arguments, known: Option<CallKey>) {
         self.key = known.or(self.key);
+        let secrets = slot.schema.secrets(arguments.value());
+        if !secrets.is_empty() {
+            self.rare_mut().secrets.extend(secrets);
+        }
         if !arguments.repairs().is_empty() {
             self.rare_mut().repairs.extend_from_slice(arguments.repairs());
         }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::known::{DECIDING, has_only, is_number_format, is_of_object, is_of_type};
 use super::limits::{is_as_long, is_exact, is_within, length, limits, whole_limits};
+use super::pattern::Pattern;
 use super::simple::Simple;
 
 /// What a field may be. Which of them is told by a byte of its own, so that asking takes one step.
@@ -39,26 +40,29 @@ pub(super) enum Accepts {
     Just(Value),
     /// Anything but these words.
     NoneOf(Vec<String>),
-    /// A text so long that is none of these words.
-    Other(Box<Other>),
+    Worded(Box<Worded>),
     /// Of those above.
     Either(Vec<Self>),
     /// Each of them must accept it.
     All(Vec<Self>),
 }
 
-/// A text so long that is none of some words.
-pub(super) struct Other {
+/// A text of which more is said than how long it is.
+pub(super) struct Worded {
     min: usize,
     max: usize,
-    words: Vec<String>,
+    pattern: Option<Pattern>,
+    /// What it is not.
+    not: Vec<String>,
 }
 
-impl Other {
+impl Worded {
     #[inline(never)]
     fn accepts(&self, value: &Value) -> bool {
         let Value::String(text) = value else { return false };
-        is_as_long(text, self.min, self.max) && !self.words.iter().any(|word| word == text)
+        is_as_long(text, self.min, self.max)
+            && !self.not.iter().any(|word| word == text)
+            && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
     }
 }
 
@@ -151,14 +155,22 @@ impl Accepts {
         if parts.iter().any(|part| part.words().is_some()) {
             parts.retain(|part| !matches!(part, Self::Text { min: 0, max: usize::MAX }));
         }
-        if let [Self::NoneOf(words), Self::Text { min, max }] = &mut *parts {
-            let (min, max, words) = (*min, *max, std::mem::take(words));
-            return Self::Other(Box::new(Other { min, max, words }));
-        }
         if parts.is_empty() {
             return Self::Anything;
         }
-        if parts.len() == 1 { parts.swap_remove(0) } else { Self::All(parts) }
+        if parts.len() == 1 {
+            return parts.swap_remove(0);
+        }
+        match <[Self; 2]>::try_from(parts) {
+            Ok([Self::NoneOf(not), Self::Text { min, max }]) => {
+                Self::Worded(Box::new(Worded { min, max, pattern: None, not }))
+            }
+            Ok([Self::NoneOf(not), Self::Worded(text)]) => {
+                Self::Worded(Box::new(Worded { not, ..*text }))
+            }
+            Ok(parts) => Self::All(Vec::from(parts)),
+            Err(parts) => Self::All(parts),
+        }
     }
 
     fn each(all: &Value, of: impl Fn(&Value) -> Option<Self>) -> Option<Vec<Self>> {
@@ -231,7 +243,14 @@ impl Accepts {
             "null" => Self::Null,
             "boolean" => Self::Boolean,
             "string" => {
-                Self::Text { min: length("minLength", 0)?, max: length("maxLength", usize::MAX)? }
+                let (min, max) = (length("minLength", 0)?, length("maxLength", usize::MAX)?);
+                match fields.get("pattern") {
+                    None => Self::Text { min, max },
+                    Some(pattern) => {
+                        let pattern = Some(Pattern::of(pattern.as_str()?)?);
+                        Self::Worded(Box::new(Worded { min, max, pattern, not: Vec::new() }))
+                    }
+                }
             }
             "integer" => {
                 let (min, max) = whole_limits(fields)?;
@@ -286,7 +305,7 @@ impl Accepts {
             Self::Text { min: 0, max: usize::MAX } => value.is_string(),
             Self::Integer { min, max } => is_within(value, *min, *max),
             Self::Either(any) => any.iter().any(|one| one.accepts_one(value)),
-            Self::Other(other) => other.accepts(value),
+            Self::Worded(text) => text.accepts(value),
             one => one.accepts_one(value),
         }
     }
@@ -315,7 +334,7 @@ impl Accepts {
         match (self, value) {
             (Self::List(list), Value::Array(items)) => list.accepts(items),
             (Self::Object(object), value) => object.accepts(value),
-            (Self::Other(other), value) => other.accepts(value),
+            (Self::Worded(text), value) => text.accepts(value),
             (Self::All(all), value) => all.iter().all(|one| one.accepts(value)),
             (Self::NoneOf(words), Value::String(text)) => !words.iter().any(|word| word == text),
             (Self::NoneOf(_), _) => true,

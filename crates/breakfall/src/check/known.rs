@@ -48,6 +48,7 @@ const OF_OTHERS: &[&str] = &[
     "exclusiveMaximum",
     "minLength",
     "maxLength",
+    "pattern",
     "format",
     "items",
     "minItems",

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::simple::Simple;
+use crate::redact::{SHORTEST, is_secret_name};
 use crate::{Error, ToolSpec};
 
 /// Schemas come from strangers: how much memory one pattern may take.
@@ -58,6 +59,27 @@ pub(crate) struct Schema {
     validator: Validator,
     simple: Option<Simple>,
     fields: OnceLock<Option<Box<Fields>>>,
+    /// Whether a field somewhere has the name of a secret.
+    holds_secrets: bool,
+}
+
+/// Whether a field has the name of a secret, in whatever part of a schema.
+fn holds_secrets(root: &Value) -> bool {
+    let mut left = vec![root];
+    while let Some(schema) = left.pop() {
+        match schema {
+            Value::Object(fields) => {
+                let named = fields.get("properties").and_then(Value::as_object);
+                if named.is_some_and(|named| named.keys().any(|name| is_secret_name(name))) {
+                    return true;
+                }
+                left.extend(fields.values());
+            }
+            Value::Array(items) => left.extend(items),
+            _ => {}
+        }
+    }
+    false
 }
 
 impl Schema {
@@ -86,7 +108,28 @@ impl Schema {
                 unusable(error.instance_path().to_string(), error.to_string().into())
             })?;
         let root = spec.input_schema.clone();
-        Ok(Self { simple: Simple::of(&root), root, validator, fields: OnceLock::new() })
+        let holds_secrets = holds_secrets(&root);
+        let (simple, fields) = (Simple::of(&root), OnceLock::new());
+        Ok(Self { root, validator, simple, fields, holds_secrets })
+    }
+
+    /// The secrets that arguments hold, by the names of their fields.
+    pub(crate) fn secrets(&self, arguments: &Value) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut left = if self.holds_secrets { vec![arguments] } else { Vec::new() };
+        while let Some(value) = left.pop() {
+            match value {
+                Value::Object(fields) => {
+                    let secrets = fields.iter().filter(|(name, _)| is_secret_name(name));
+                    let texts = secrets.filter_map(|(_, value)| value.as_str());
+                    found.extend(texts.filter(|text| text.len() >= SHORTEST).map(String::from));
+                    left.extend(fields.values());
+                }
+                Value::Array(items) => left.extend(items),
+                _ => {}
+            }
+        }
+        found
     }
 
     /// How large a value is that it accepts; `None` where that is not simple to see.

@@ -22,6 +22,10 @@ pub(super) fn stronger(phrase: Option<&Verdict>, sure: Option<&Verdict>) -> Opti
         }
         // Who closed a connection may say that it was for a token.
         K::Network if phrase.rule == "text.token" => true,
+        // All that may go wrong with SSH has one name, and a bad key is no bad line.
+        K::Network if sure.words.as_deref().is_some_and(|name| name.ends_with("SSHException")) => {
+            matches!(&*phrase.rule, "text.format" | "text.password")
+        }
         K::Network => {
             matches!(phrase.kind, K::Timeout)
                 && phrase.rule == "text.timed-out"
@@ -94,6 +98,17 @@ pub(super) fn specific(code: Verdict, phrase: Option<&Verdict>) -> Verdict {
         Some(phrase) if vague => phrase.clone(),
         _ => code,
     }
+}
+
+/// A code that says no more than that it was given up, or why it was: a client that waited too long,
+/// a service that does something else first.
+pub(super) fn given_up(code: Verdict, phrase: Option<&Verdict>) -> Verdict {
+    let says = match code.words.as_deref() {
+        Some("ECONNABORTED") => phrase.filter(|phrase| phrase.rule == "text.timed-out"),
+        Some("OperationAborted") => phrase.filter(|phrase| phrase.kind == FailureKind::Conflict),
+        _ => None,
+    };
+    says.cloned().unwrap_or(code)
 }
 
 /// A phrase, unless it is one of the vaguest and a name tells as much.

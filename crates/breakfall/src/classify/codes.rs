@@ -31,7 +31,7 @@ pub(super) fn overrides(status: u16, kind: FailureKind) -> bool {
         409 | 412 => matches!(kind, K::QuotaExceeded | K::RateLimited),
         422 => matches!(kind, K::Conflict | K::NotFound | K::QuotaExceeded | K::RateLimited),
         503 => matches!(kind, K::RateLimited | K::Timeout),
-        402 | 404..=408 | 410 | 411 | 413..=417 | 500..=599 => false,
+        402 | 404..=408 | 410 | 411 | 413..=417 | 426 | 500..=599 => false,
         _ => true,
     }
 }

@@ -3,18 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::bare::{bare, says_nothing};
-use super::believe::{of_an_answer, outspeaks, specific, stronger, weaker};
-use super::body::Body;
+use super::bare::bare;
+use super::believe::{given_up, outspeaks, specific, stronger, weaker};
+use super::material::Material;
 use super::names::{self, Told};
-use super::pattern::Marked;
-use super::phrases::{BUILT_IN, Hit, Phrases, Spoken};
-use super::pieces::Pieces;
+use super::phrases::{Hit, Phrases};
 use super::quotes::Quotes;
-use super::read::Evidence;
 use super::reports::{beyond, report};
-use super::segment::Segment;
-use super::signals::{in_text, json_rpc_in};
+use super::signals::in_text;
 use super::{codes, words};
 use crate::{Disposition, FailureKind};
 
@@ -29,62 +25,6 @@ pub(super) const VAGUE: &[(&str, f32)] = &[
     ("text.bug", 0.8),
     ("text.exit", 0.8),
 ];
-
-/// An error taken apart.
-#[derive(Clone, Copy)]
-pub(super) struct Material<'a> {
-    pub(super) evidence: &'a Evidence<'a>,
-    /// What is read of the text.
-    pub(super) whole: Marked<'a>,
-    pub(super) segment: &'a Segment<'a>,
-    /// What is read of the decisive part.
-    pub(super) marked: Marked<'a>,
-    pub(super) body: Option<&'a Body>,
-    /// What the body says, or the decisive part of the text.
-    pub(super) said: &'a str,
-    /// The words of that.
-    pub(super) pieces: &'a Pieces<'a>,
-    pub(super) quotes: &'a Quotes,
-    pub(super) spoken: &'a Spoken,
-    pub(super) status: Option<u16>,
-}
-
-impl Material<'_> {
-    /// The JSON-RPC code that it came with, or that it tells.
-    fn json_rpc(&self) -> Option<i64> {
-        let body = || self.body.and_then(|body| body.json_rpc);
-        self.evidence.json_rpc_code.or_else(body).or_else(|| json_rpc_in(&self.marked))
-    }
-
-    /// What the text says, by the table of phrases.
-    fn phrase(&self) -> Option<Verdict> {
-        if says_nothing(self.said) {
-            return None;
-        }
-        let first = |quotes: &Quotes| BUILT_IN.first(self.said, self.spoken, quotes);
-        let hit = match first(self.quotes) {
-            // That there is no connection is said of a password, too, and then why in quotes.
-            Some(hit) if hit.rule == "text.connection" => {
-                let quoted = first(&Quotes::default());
-                quoted.filter(|quoted| quoted.kind == FailureKind::Authentication).unwrap_or(hit)
-            }
-            Some(hit) => hit,
-            None => first(&Quotes::default())?,
-        };
-        let told = |kind: FailureKind, rule: &'static str, place: Range<usize>| Verdict {
-            kind,
-            rule: Cow::Borrowed(rule),
-            words: self.said.get(place.clone()).map(ToOwned::to_owned),
-            place: Some(place),
-        };
-        let phrase = told(hit.kind, hit.rule, hit.words);
-        let denied = || BUILT_IN.places(FailureKind::Permission, self.spoken).into_iter().next();
-        let denied = if is_unauthorized(&phrase) { denied() } else { None };
-        let phrase =
-            denied.map_or(phrase, |denied| told(FailureKind::Permission, "text.denied", denied));
-        Some(of_an_answer(phrase, self.said))
-    }
-}
 
 /// A kind with what decided on it.
 #[derive(Clone)]
@@ -185,6 +125,7 @@ fn by_status(material: &Material, status: u16, coded: Codes) -> Verdict {
         .clear
         .filter(|clear| codes::code_overrides(status, clear.kind))
         .or_else(|| material.phrase().filter(|phrase| believed(status, phrase)))
+        .or_else(|| material.of_a_daemon(status))
         .or_else(|| coded.vague.filter(|vague| codes::overrides(status, vague.kind)))
         .unwrap_or_else(|| {
             Verdict::new(codes::http_status(status), format!("http.{status}"), status.to_string())
@@ -219,10 +160,15 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
     let hint = phrase.as_ref().filter(|phrase| REFINING.contains(&&*phrase.rule)).cloned();
     let verdict = coded
         .clear
+        .map(|code| given_up(code, phrase.as_ref()))
         .or_else(|| phrase.as_ref().filter(|_| coded.vague.is_some()).cloned())
         .or(coded.vague)
-        .or_else(|| in_text(&marked).map(|code| specific(code, phrase.as_ref())))
+        .or_else(|| {
+            let code = in_text(&marked)?;
+            Some(given_up(specific(code, phrase.as_ref()), phrase.as_ref()))
+        })
         .or_else(|| page(said))
+        .or_else(|| usage(segment.text))
         .or_else(|| stronger(phrase.as_ref(), sure.as_ref()))
         .or(sure)
         .or_else(|| weaker(phrase, otherwise))
@@ -232,7 +178,8 @@ fn by_text(material: &Material, coded: Codes) -> Verdict {
         })
         .or_else(|| anywhere(segment.text, said))
         .or_else(|| {
-            let code = evidence.exit_code?;
+            // Cargo ends as a panic does, whatever it found.
+            let code = evidence.exit_code.filter(|code| *code != 101 || !is_of_cargo(said))?;
             codes::exit(code).map(|kind| Verdict::new(kind, "exit-code", code.to_string()))
         })
         .map(|verdict| outspoken(verdict, material))
@@ -270,6 +217,20 @@ fn outspoken(verdict: Verdict, material: &Material) -> Verdict {
         _ => verdict,
     }
 }
+
+fn is_of_cargo(said: &str) -> bool {
+    said.starts_with("error: ") || said.starts_with("error[")
+}
+
+/// What a program says that was called in a wrong way, where it says nothing but how it is used.
+fn usage(text: &str) -> Option<Verdict> {
+    let words = text.trim_start().get(..6)?;
+    let is_usage = words.eq_ignore_ascii_case("usage:") && !text.contains("rror: ");
+    is_usage.then(|| Verdict::new(FailureKind::InvalidArguments, USAGE, words))
+}
+
+/// The rule for that: all that it names is what may be given.
+pub(super) const USAGE: &str = "usage";
 
 /// A web page that was met by who expected data: a login or an error page of somebody else's.
 fn page(said: &str) -> Option<Verdict> {

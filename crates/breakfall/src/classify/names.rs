@@ -112,7 +112,7 @@ pub(super) fn is_type_name(word: &str) -> bool {
                 "Exit",
             ]
             .iter()
-            .any(|ending| last.ends_with(ending)))
+            .any(|ending| last.ends_with(ending) && word.len() > ending.len()))
 }
 
 /// Whether a word that stands alone before a colon is a name that tells its kind.

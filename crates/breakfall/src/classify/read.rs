@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::body::Body;
-use super::decide::{Material, Verdict, decide};
+use super::decide::{USAGE, Verdict, decide};
+use super::material::Material;
 use super::passing::may_pass;
 use super::pattern::Marked;
 use super::phrases::{BUILT_IN, PhraseRule, Phrases};
@@ -165,7 +166,8 @@ impl Reader {
 }
 
 /// Rules that decide by a code which names nothing, in whatever form it stands.
-const CODES: &[&str] = &["sqlstate", "mysql", "oracle", "sql-server", "apple-script", "errno"];
+const CODES: &[&str] =
+    &["code", "sqlstate", "mysql", "oracle", "sql-server", "apple-script", "errno"];
 
 impl<'a> Material<'a> {
     /// The code that decided, where it stands in what is said.
@@ -180,6 +182,9 @@ impl<'a> Material<'a> {
 
     /// What is needed to find the resource.
     fn about(&self, verdict: &Verdict, text: &'a str) -> Option<resource::About<'a>> {
+        if verdict.rule == USAGE {
+            return None;
+        }
         let mut about = resource::About::new(verdict.kind, self.said, self.quotes, self.spoken)?;
         about.decided_by(verdict.place.clone());
         about.body = self.body;
@@ -253,6 +258,15 @@ mod tests {
                 "HttpRequestException: Response status code does not indicate success: 429",
                 K::RateLimited,
             ),
+            // What is said of an argument is no status, and nothing that took too long.
+            ("Timeout must be between 1 and 600", K::InvalidArguments),
+            ("Invalid timeout value: -5", K::InvalidArguments),
+            ("Order 503 not found", K::NotFound),
+            ("429 items selected", K::Execution),
+            ("Waiting for approval", K::Execution),
+            ("Query returned too many rows", K::InvalidArguments),
+            ("Timeout: no reply", K::Timeout),
+            ("upstream said 503 Service Unavailable", K::Upstream),
             // Who is known, and may not.
             (
                 "Illuminate\\Auth\\Access\\AuthorizationException: This action is unauthorized.",

@@ -172,7 +172,12 @@ fn diagnostic<'t>(marked: &Marked<'t>) -> Option<&'t str> {
     let file = words.rsplit(' ').find(|part| part.contains('.'))?;
     let file = file.split([':', '(', ';']).next()?;
     let ending = file.rsplit('.').next()?;
-    (!DATA.contains(&ending)).then_some(words)
+    (!is_data(ending)).then_some(words)
+}
+
+/// Whether files that end so are given to a program as data.
+pub(super) fn is_data(ending: &str) -> bool {
+    DATA.contains(&ending)
 }
 
 /// What such a report says, unless it is that a file is missing.

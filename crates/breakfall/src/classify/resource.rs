@@ -3,6 +3,7 @@
 
 mod among;
 mod candidates;
+mod code;
 mod forms;
 mod letters;
 mod nameless;

@@ -21,6 +21,9 @@ const LAST_LINE: usize = 128;
 /// How many lines are asked what they call themselves.
 const LINES: usize = 400;
 
+/// How many lines such an excerpt of code has at most.
+const EXCERPT: usize = 4;
+
 /// What is read of a text: all of it, or its head and its tail.
 pub(super) fn ends(text: &str) -> (&str, Option<&str>) {
     if text.len() <= READ {
@@ -42,6 +45,11 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
     let text = match without_asides(&text) {
         Some(rest) => Cow::Owned(rest),
         None => text,
+    };
+    let text = match (behind_excerpt(&text), text) {
+        (0, text) => text,
+        (at, Cow::Borrowed(text)) => Cow::Borrowed(&text[at..]),
+        (at, Cow::Owned(text)) => Cow::Owned(text[at..].to_owned()),
     };
     printed::said(logged::messages(text))
 }
@@ -86,6 +94,25 @@ fn without_asides(text: &str) -> Option<String> {
         });
         kept.collect::<Vec<_>>().join("\n")
     })
+}
+
+/// Where a text goes on behind the code that Node shows before an error: a file with its line, that
+/// line of it, and a mark below.
+fn behind_excerpt(text: &str) -> usize {
+    let Some(end) = memchr::memchr(b'\n', text.as_bytes()) else { return 0 };
+    let place = &text.as_bytes()[..end];
+    let number = place.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_place = number > 0 && place[..end - number].ends_with(b":") && !place.contains(&b' ');
+    let mut at = end + 1;
+    for line in text[at..].split_inclusive('\n').take(EXCERPT).take_while(|_| is_place) {
+        at += line.len();
+        let mark = line.trim();
+        if !mark.is_empty() && mark.bytes().all(|byte| byte == b'^') {
+            let rest = text[at..].trim_start();
+            return if rest.is_empty() { 0 } else { text.len() - rest.len() };
+        }
+    }
+    0
 }
 
 /// How programs frame what they say: the left side of a box, and its corners.
@@ -171,9 +198,12 @@ static CHAINED: Literal = Literal::new("direct cause of the following exception"
 static CAUSED_BY: Literal = Literal::new("Caused by:");
 static FATAL: Literal = Literal::new("FATAL:  ");
 static USAGE: Literal = Literal::new("sage:");
+static OPTIONS: Literal = Literal::new("ptions:\n");
+static RESPONDED: Literal = Literal::new("responded with: {");
 
 /// Every literal of this file.
-pub(super) static LITERALS: &[&Literal] = &[&TRACEBACK, &CHAINED, &CAUSED_BY, &FATAL, &USAGE];
+pub(super) static LITERALS: &[&Literal] =
+    &[&TRACEBACK, &CHAINED, &CAUSED_BY, &FATAL, &USAGE, &OPTIONS, &RESPONDED];
 
 /// The decisive part of a text, and the names of error types in it, the most telling first.
 pub(super) struct Segment<'t> {
@@ -190,6 +220,12 @@ impl<'t> Segment<'t> {
         let part = USAGE
             .first_of(&whole.part(part))
             .map_or(part, |at| before_usage(part, at.saturating_sub(1)));
+        let part = OPTIONS.last_of(&whole.part(part)).map_or(part, |at| behind_options(part, at));
+        // What a client says of every call stands before what the server said of this one.
+        let part = RESPONDED
+            .last_of(&whole.part(part))
+            .and_then(|at| part[at..].find('{').map(|body| &part[at + body..]))
+            .unwrap_or(part);
         let mut names = Vec::new();
         for line in lines(part).take(40) {
             leading_names(line, &mut names);
@@ -207,6 +243,12 @@ fn before_usage(text: &str, usage: usize) -> &str {
     let before = text[..usage].trim_end();
     let opens_a_line = before.len() < usage && text[before.len()..usage].contains('\n');
     if opens_a_line && !before.is_empty() { before } else { text }
+}
+
+/// What a program says behind the options that it tells, where it does: `Missing required argument`.
+fn behind_options(text: &str, options: usize) -> &str {
+    let last = text[options..].trim_end().rsplit_once("\n\n").map_or("", |(_, last)| last);
+    if last.starts_with(|c: char| c.is_ascii_alphabetic()) { last } else { text }
 }
 
 /// What follows the frames of the last Python traceback, or of the first one where that is its cause
@@ -344,6 +386,22 @@ mod tests {
         let words = both_ends(&"é disallowed ".repeat(200)).into_owned();
         assert!(words.split_whitespace().all(|word| word == "é" || word == "disallowed"));
         assert_eq!(both_ends(&"é".repeat(2 * END)).chars().filter(|c| *c == 'é').count(), END);
+    }
+
+    #[test]
+    fn code_that_is_shown_before_an_error_goes() {
+        for (text, rest) in [
+            ("/a.js:1\nthrow new Error('x')\n^\n\nError: x\n    at a", "Error: x\n    at a"),
+            ("node:fs:3\n  a(b)\n  ^^^^\nError: x", "Error: x"),
+            // No line, no mark, nothing behind it.
+            ("a b.js:1\nx\n^\nError: x", "a b.js:1\nx\n^\nError: x"),
+            ("a.js\nx\n^\nError: x", "a.js\nx\n^\nError: x"),
+            ("a.js:1\nx\nError: x", "a.js:1\nx\nError: x"),
+            ("a.js:1\nx\n^\n", "a.js:1\nx\n^\n"),
+            (":1", ":1"),
+        ] {
+            assert_eq!(bounded(text), rest, "{text}");
+        }
     }
 
     #[test]

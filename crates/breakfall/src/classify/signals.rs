@@ -161,10 +161,7 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
             };
             Some(Verdict::new(kind, "sqlstate", code))
         })
-        // npm tells the exit code of a script by that name.
-        .or_else(|| {
-            by_number(&ERRNO, "errno", codes::errno).filter(|_| !text.contains("ELIFECYCLE"))
-        })
+        .or_else(|| by_number(&ERRNO, "errno", codes::errno).filter(|_| is_of_the_system(marked)))
         .or_else(|| by_number(&WINDOWS, "errno", codes::windows))
         .or_else(|| of_vendors(marked))
         .or_else(|| by_name(&ERRNO_NAME, "errno"))
@@ -177,6 +174,15 @@ pub(super) fn in_text(marked: &Marked) -> Option<Verdict> {
             let code = CURL.text(marked)?;
             curl(code.parse().ok()?).map(|kind| Verdict::new(kind, "curl", code))
         })
+}
+
+/// Whether the number that a text calls errno is one of the system's: npm tells the exit code of a
+/// script so, and libraries their own numbers, beside a code: `errno: -3, code: 'Z_DATA_ERROR'`.
+fn is_of_the_system(marked: &Marked) -> bool {
+    let is_of_npm = marked.text.contains("ELIFECYCLE");
+    let is_keyed = || marked.text.contains("errno: ");
+    let is_other = || NAMED_CODE.text(marked).is_some_and(|code| !code.starts_with('E'));
+    !is_of_npm && (!is_keyed() || !is_other())
 }
 
 /// The JSON-RPC code that a text tells.
@@ -233,7 +239,7 @@ fn curl(code: u32) -> Option<FailureKind> {
 
 static STATUS: Pattern = Pattern::new(
     &["40", "41", "42", "43", "44", "45", "49", "50", "51", "52"],
-    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error:? )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|[A-Z][a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |^[\w.]+(?:Exception|Error): (\d{3}) |\b(\d{3}) https?://|\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|Unexpected Response: (\d{3})\b|status code from registry (\d{3})|indicate success: (\d{3})\b|\bresponse(?: status)?:? (\d{3})\b|\b(\d{3}):? (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Precondition Failed|Payload Too Large|Unprocessable|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out)\b)"#,
+    r#"(?i)(?:\bHTTP/\d(?:\.\d)? (\d{3})\b|\bstatus(?: code)?(?: of)?['"]?[:= ]+\(?(\d{3})\b|\b(\d{3}) (?:Client|Server) Error\b|\bError code:? (\d{3})\b|\bHTTP (?:Error:? )?(\d{3})\b|\bHttpError (\d{3})\b|returned error: (\d{3})\b|error '(\d{3}) |error \((\d{3}) |server response: (\d{3})\b|<title>(\d{3}) |<title>[^<]*\| (\d{3}):|^(\d{3}),? (?:message=|\{|(?-i:[A-Z])[a-z]+ )|^\((\d{3})\)\s|^(\d{3}): |failed with (\d{3})\b|returned (\d{3})(?::| )|responded with (?:a )?(?:status )?(\d{3})\b|: (\d{3}) \{"|(?:Exception|Error)\((\d{3}), |^[\w.]+(?:Exception|Error): (\d{3})[: ]|\b(\d{3}) https?://|\bCode: (\d{3})\.|too many (\d{3}) error|response code: (\d{3})|HTTP code (\d{3})|Invalid response: (\d{3})|Unexpected Response: (\d{3})\b|status code from registry (\d{3})|indicate success: (\d{3})\b|\bresponse(?: status)?:? (\d{3})\b|\b(400):? Bad Request\b|\b(401):? Unauthorized\b|\b(402):? Payment Required\b|\b(403):? Forbidden\b|\b(404):? Not Found\b|\b(405):? Method Not Allowed\b|\b(412):? Precondition Failed\b|\b(413):? Payload Too Large\b|\b(422):? Unprocessable\b|\b(429):? Too Many Requests\b|\b(500):? Internal Server Error\b|\b(501):? Not Implemented\b|\b(502):? Bad Gateway\b|\b(503):? Service Unavailable\b|\b(504):? Gateway Time-?out\b)"#,
 );
 
 /// The HTTP status that a text tells as such: never a bare number.

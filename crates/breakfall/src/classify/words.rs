@@ -26,8 +26,11 @@ const CLEARLY: f32 = 0.45;
 const LIKELY: f32 = 0.2;
 const LIKELY_FATAL: f32 = 0.3;
 
+/// How likely one must be that says of a call that nobody answered it: its tool is shut for such.
+const LIKELY_AWAY: f32 = 0.6;
+
 /// Every measure that a likelihood is held against, here and where a rule is vague.
-const THRESHOLDS: &[f32] = &[CLEARLY, LIKELY, LIKELY_FATAL, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8];
+const THRESHOLDS: &[f32] = &[CLEARLY, LIKELY, LIKELY_FATAL, LIKELY_AWAY, 0.35, 0.4, 0.5, 0.7, 0.8];
 
 /// How near two numbers must be for the order of a sum to matter between them.
 const DOUBT: f32 = 0.001;
@@ -195,7 +198,9 @@ pub(super) fn guess<'t>(
     }
     let kind = FailureKind::ALL[best];
     let fatal = kind.disposition() == Disposition::Fatal;
+    let away = matches!(kind, FailureKind::Timeout | FailureKind::Upstream | FailureKind::Network);
     let enough = match (told < KNOWN, fatal) {
+        _ if away => LIKELY_AWAY,
         (true, _) => CLEARLY,
         (false, true) => LIKELY_FATAL,
         (false, false) => LIKELY,

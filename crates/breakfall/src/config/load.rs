@@ -97,7 +97,8 @@ impl Config {
         let path = path.as_ref();
         let origin = path.display().to_string();
         let mut bytes = Vec::new();
-        std::fs::File::open(path)
+        without_a_wait(path)
+            .and_then(|()| std::fs::File::open(path))
             .and_then(|file| file.take(LARGEST as u64 + 1).read_to_end(&mut bytes))
             .map_err(|source| Error::ConfigFile { path: path.to_owned(), source })?;
         if bytes.len() > LARGEST {
@@ -258,6 +259,17 @@ impl Meaning<'_> {
         let meant = meant(serde_json::from_value(table.clone()).ok()?);
         meant.map_err(|why| self.problems.push(self.written.remark(path, why))).ok()
     }
+}
+
+/// Whether a file can be opened without waiting for who writes it. What a shell hands over has a
+/// writer.
+fn without_a_wait(path: &Path) -> std::io::Result<()> {
+    let kind = std::fs::metadata(path)?.file_type();
+    let is_handed_over = path.starts_with("/dev") || path.starts_with("/proc");
+    if kind.is_file() || kind.is_dir() || is_handed_over {
+        return Ok(());
+    }
+    Err(std::io::Error::other("it is no file"))
 }
 
 fn too_large(origin: &str) -> Error {

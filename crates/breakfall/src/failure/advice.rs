@@ -73,7 +73,7 @@ impl Advice {
         let wait = standing.wait.filter(|wait| !wait.is_zero());
         let repeat = || wait.map_or(Self::Repeat, Self::RepeatAfter);
         match standing.kind {
-            K::Timeout | K::Network | K::Upstream | K::Cancelled
+            K::Timeout | K::Network | K::Upstream | K::InvalidOutput | K::Cancelled
                 if standing.may_have_taken_effect =>
             {
                 Self::VerifyFirst

@@ -57,7 +57,7 @@ impl Guard {
             Err(failure) => return Ok(self.answer(Err(failure), policy, &mut record)),
         };
         let trail = &mut record.trail;
-        trail.learns(arguments, known);
+        trail.learns(slot, arguments, known);
         let has_begun = !matches!(&tried, Err(step) if matches!(**step, Step::Begins(..)));
         if !was_open && has_begun {
             trail.begins(began, slot.entry.spec.effect);

@@ -75,7 +75,7 @@ impl Guard {
         let mut place = None;
         let Prepared { slot, arguments, known } =
             self.prepare((call, *made), tool, found, raw, &mut place)?;
-        trail.learns(arguments, known);
+        trail.learns(slot, arguments, known);
         let terms = self.trying(*started, total_timeout);
         let checked = Checked { slot, arguments, call, terms: &terms };
         let outcome = attempt(checked, trail).await;

@@ -167,7 +167,11 @@ impl Runs {
         if times >= rules.warn_at {
             failure.facts_mut().times = times;
         }
-        if counts && is_of_the_tool(&failure) && run.repeats.tool_failed(&call.tool, rules) {
+        let times_of_it = (terms.since, now);
+        if counts
+            && is_of_the_tool(&failure)
+            && run.repeats.tool_failed(&call.tool, rules, times_of_it)
+        {
             // A run may last for days: then it is tried again.
             let until = now.checked_add(rules.forget_after);
             run.paused.entry(call.tool.clone()).or_insert(until);

@@ -41,8 +41,17 @@ pub(super) fn readable(text: String) -> (String, usize) {
 /// What is seen of a text that holds more.
 pub(super) struct Seen {
     pub(super) text: String,
-    /// Where each stretch without anything hidden begins: here, and in the whole.
-    stretches: Vec<(usize, usize)>,
+    stretches: Vec<Stretch>,
+}
+
+/// A part of a text that stands in the whole as it stands here, or one letter that is written
+/// otherwise there.
+struct Stretch {
+    /// Where it begins here, and in the whole.
+    here: usize,
+    there: usize,
+    /// How many bytes the last byte of it takes there.
+    last: usize,
 }
 
 impl Seen {
@@ -54,7 +63,7 @@ impl Seen {
         let mut seen = Self { text: String::with_capacity(whole.len()), stretches: Vec::new() };
         let mut rest = whole;
         loop {
-            seen.stretches.push((seen.text.len(), whole.len() - rest.len()));
+            seen.begins(whole.len() - rest.len(), 1);
             let Some(at) = rest.find(invisible) else { break };
             seen.text.push_str(&rest[..at]);
             rest = &rest[at..];
@@ -64,17 +73,72 @@ impl Seen {
         Some(seen)
     }
 
-    /// Where a byte that is seen stands in the whole.
-    fn place(&self, at: usize) -> usize {
-        let behind = self.stretches.partition_point(|(here, _)| *here <= at);
-        let (here, there) = self.stretches[behind.saturating_sub(1)];
-        there + (at - here)
+    /// What a text says whose letters are written as addresses or pages have them: `%3D`, `&quot;`.
+    /// Nothing where none is.
+    pub(super) fn decoded(whole: &str) -> Option<Self> {
+        let mut seen = Self { text: String::new(), stretches: Vec::new() };
+        let (mut at, mut from) = (0, 0);
+        while let Some(found) = memchr::memchr2(b'%', b'&', &whole.as_bytes()[at..]) {
+            at += found;
+            let Some((letter, length)) = encoded(&whole[at..]) else {
+                at += 1;
+                continue;
+            };
+            seen.begins(from, 1);
+            seen.text.push_str(&whole[from..at]);
+            seen.begins(at, length);
+            seen.text.push(letter);
+            at += length;
+            from = at;
+        }
+        if from == 0 {
+            return None;
+        }
+        seen.begins(from, 1);
+        seen.text.push_str(&whole[from..]);
+        Some(seen)
+    }
+
+    /// A stretch begins, there.
+    fn begins(&mut self, there: usize, last: usize) {
+        self.stretches.push(Stretch { here: self.text.len(), there, last });
+    }
+
+    /// Where a byte that is seen stands in the whole, and how many bytes it takes there.
+    fn place(&self, at: usize) -> (usize, usize) {
+        let behind = self.stretches.partition_point(|stretch| stretch.here <= at);
+        let Stretch { here, there, last } = self.stretches[behind.saturating_sub(1)];
+        (there + (at - here), last)
     }
 
     /// Where a part that is not empty stands in the whole, with all that is hidden in it.
     pub(super) fn within(&self, start: usize, end: usize) -> (usize, usize) {
-        (self.place(start), self.place(end - 1) + 1)
+        let (last, length) = self.place(end - 1);
+        (self.place(start).0, last + length)
     }
+}
+
+/// How letters are written in pages.
+const ENTITIES: &[(&str, char)] = &[
+    ("&quot;", '"'),
+    ("&#34;", '"'),
+    ("&#39;", '\''),
+    ("&#x27;", '\''),
+    ("&apos;", '\''),
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&amp;", '&'),
+];
+
+/// The letter that is written otherwise at the beginning, and how many bytes that takes.
+fn encoded(text: &str) -> Option<(char, usize)> {
+    if let Some(digits) = text.strip_prefix('%') {
+        let digits = digits.get(..2).filter(|d| d.bytes().all(|d| d.is_ascii_hexdigit()))?;
+        let byte = u8::from_str_radix(digits, 16).ok()?;
+        return matches!(byte, b' '..=b'~' | b'\n' | b'\t').then_some((char::from(byte), 3));
+    }
+    let (written, letter) = ENTITIES.iter().find(|(written, _)| text.starts_with(written))?;
+    Some((*letter, written.len()))
 }
 
 /// Whether a text holds nothing but what can be seen in ASCII: by far the most do.
@@ -151,6 +215,23 @@ mod tests {
         assert_eq!(part("xé"), "x\u{1b}[32mé");
         assert_eq!(part("y"), "y");
         assert!(Seen::of("größe\n").is_none());
+    }
+
+    #[test]
+    fn what_is_written_otherwise_is_found_in_the_whole() {
+        let whole = "é a%3Db%21 &quot;c&quot;&x %zz %C3";
+        let seen = Seen::decoded(whole).unwrap();
+        assert_eq!(seen.text, "é a=b! \"c\"&x %zz %C3");
+        let part = |text: &str| {
+            let at = seen.text.find(text).unwrap();
+            let (start, end) = seen.within(at, at + text.len());
+            &whole[start..end]
+        };
+        assert_eq!((part("b!"), part("a="), part("c")), ("b%21", "a%3D", "c"));
+        assert_eq!((part("\"c\"&x"), part("é a")), ("&quot;c&quot;&x", "é a"));
+        for plain in ["", "a & b", "100 %", "%", "%4", "&quot", "AT&T"] {
+            assert!(Seen::decoded(plain).is_none(), "{plain}");
+        }
     }
 
     #[test]

@@ -98,7 +98,23 @@ const WORDS: &[&str] = &[
     "off",
     "strong",
     "weak",
+    "failed",
+    "wrong",
+    "incorrect",
+    "falsch",
+    "ungültig",
+    "erforderlich",
+    "incorrecta",
+    "inválida",
+    "obligatoria",
+    "incorreta",
+    "obrigatória",
+    "invalide",
+    "requis",
+    "неверный",
+    "错误",
     // In code.
+    "void",
     "await",
     "async",
     "new",
@@ -116,8 +132,7 @@ pub(super) fn is_mask(text: &str) -> bool {
         .chars()
         .filter(|c| matches!(c, '*' | '#' | 'x' | 'X' | '.' | '\u{2022}' | '-' | '_'))
         .count();
-    matches!(first, '$' | '<' | '{')
-        || first == '%' && !begins_encoded(text)
+    is_stand_in(text)
         || first == '[' && !text.starts_with(super::MARK)
         || text.contains("****")
         || text.contains("xxxxxx")
@@ -125,10 +140,38 @@ pub(super) fn is_mask(text: &str) -> bool {
         || masked * 10 >= text.chars().count() * 7
 }
 
-/// Whether a text begins with a sign that is written as `%2B`, and is no variable such as `%ADDRESS%`.
-fn begins_encoded(text: &str) -> bool {
-    let digits = text.as_bytes().get(1..3);
-    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) && !text.ends_with('%')
+/// Whether a text is the name of what would stand there: `$NAME`, `${name}`, `%NAME%`, `<a name>`,
+/// `{name}`. A secret may begin with such a sign, too.
+fn is_stand_in(text: &str) -> bool {
+    let Some(inside) = text.get(1..) else { return false };
+    match text.as_bytes().first() {
+        Some(b'$') => inside.starts_with(['{', '(', '[']) || is_variable(inside),
+        Some(b'%') => inside.ends_with('%') || inside.starts_with(['s', 'v', 'q', 'd', '(', '{']),
+        Some(b'<') => tells(inside.split('>').next().unwrap_or_default()),
+        Some(b'{') => tells(inside.split('}').next().unwrap_or_default()),
+        _ => false,
+    }
+}
+
+/// Whether a text begins with the name of a variable, and goes on as code does if it goes on.
+fn is_variable(text: &str) -> bool {
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let (name, rest) = text.split_at(text.bytes().take_while(|byte| part(byte)).count());
+    // Small letters and digits in turn are drawn, or stand for letters.
+    let is_mixed = name.bytes().any(|byte| byte.is_ascii_lowercase())
+        && name
+            .trim_end_matches(|c: char| c.is_ascii_digit())
+            .contains(|c: char| c.is_ascii_digit());
+    let goes_on = ["->", "[", ".", ":", "(", "{", ")"].iter().any(|sign| rest.starts_with(sign));
+    !is_mixed && (rest.is_empty() || goes_on && !name.is_empty())
+}
+
+/// Whether a text is made of words and numbers, and not of both at once.
+fn tells(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| {
+        let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+        letters == 0 || letters == word.len()
+    })
 }
 
 /// What stands in what is no secret, wherever.
@@ -136,7 +179,7 @@ static STAND_INS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
         .kind(Some(AhoCorasickKind::DFA))
-        .build(["your_", "your-", "placeholder", "abcdefghijklmnop", "changeme", "<", "${", "{{"])
+        .build(["your_", "your-", "placeholder", "abcdefghijklmnop", "changeme", "${", "{{"])
         .ok()
 });
 
@@ -149,6 +192,10 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     };
     let ending = text.len().checked_sub("example".len()).and_then(|at| text.as_bytes().get(at..));
     is_mask(text)
+        || text
+            .split_once('<')
+            .and_then(|(_, rest)| rest.split_once('>'))
+            .is_some_and(|(it, _)| tells(it))
         || WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
         || ["process.env", "os.environ", "env.", "os.getenv"].iter().any(|with| begins(with))
         || STAND_INS.as_ref().is_some_and(|stand_ins| stand_ins.is_match(text))
@@ -178,10 +225,32 @@ mod tests {
             "your_api_key",
             "sk_test_****1234",
             "$(cat x)",
+            "$PASSWORD",
+            "$password",
+            "$db2",
+            "$config['password",
+            "$this->token",
+            "$env:TOKEN",
+            "%PASSWORD%",
+            "%s",
+            "<your key 2>",
+            "{db_password}",
+            "{0}",
         ] {
             assert!(is_placeholder(text), "{text}");
         }
-        for text in ["hunter2", "correct horse", "p4ss-word"] {
+        for text in [
+            "hunter2",
+            "correct horse",
+            "p4ss-word",
+            "$ecretP4ss!9",
+            "$uperS3cret",
+            "$2b$12$abcdefghijklmn",
+            "%Kx9mP2q!",
+            "Winter2024<Xk77qz",
+            "{Kx9mP2q7}",
+            "<Kx9mP2q7>",
+        ] {
             assert!(!is_placeholder(text), "{text}");
         }
     }

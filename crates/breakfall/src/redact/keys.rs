@@ -18,7 +18,7 @@ pub(super) fn private_key(text: &str, at: usize, found: &mut Vec<Span<'static>>)
         let body = at + rest.find("-----").map_or(0, |dashes| dashes + 5);
         let rest = super::bounded(&text[body..], KEY);
         let end = match rest.find("-----END") {
-            Some(end) if rest[..end].bytes().all(|b| is_key(b) || b"-:,.".contains(&b)) => {
+            Some(end) if rest[..end].bytes().all(|b| is_key(b) || b"-:,.>'\"|#".contains(&b)) => {
                 let closing = body + end + 8;
                 closing
                     + super::bounded(&text[closing..], 120)

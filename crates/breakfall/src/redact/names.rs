@@ -57,6 +57,12 @@ const NAMES: &[&str] = &[
     "keypass",
     "mnemonic",
     "seedphrase",
+    "unsealkey",
+    "otpseed",
+    "totpseed",
+    "recoverycode",
+    "passwords",
+    "passord",
 ];
 
 /// Names that end like a secret's and hold none.
@@ -209,18 +215,21 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 /// What a secret under the short names is called.
 pub(super) const PASS: &str = "pass";
 
+/// The short names; the last ones only behind others: `GH_PAT`.
+const SHORT: &[&str] = &[PASS, "pwd", "pw", "psk", "cred", "pat"];
+
 /// Whether the last word of a name is one of the short ones: `smtp_pass`, `userPwd`. Other words
 /// end like that, too.
 pub(super) fn ends_in_pass(name: &str) -> bool {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let short = name.len().checked_sub(4).map(|at| (at, PASS));
-    let short = short.into_iter().chain(name.len().checked_sub(3).map(|at| (at, "pwd")));
-    short.into_iter().any(|(at, word)| {
+    SHORT.iter().any(|word| {
+        let Some(at) = name.len().checked_sub(word.len()) else { return false };
         let (Some(before), Some(last)) = (name.get(..at), name.get(at..)) else { return false };
         let begins = last.starts_with(|c: char| c.is_ascii_uppercase())
             && before.ends_with(|c: char| c.is_ascii_lowercase());
+        let stands_alone = before.is_empty() && !matches!(*word, "cred" | "pat");
         last.eq_ignore_ascii_case(word)
-            && (begins || before.is_empty() || before.ends_with(['_', '-', '.']))
+            && (begins || stands_alone || before.ends_with(['_', '-', '.']))
     })
 }
 
@@ -255,18 +264,24 @@ pub(super) fn is_suspicious(name: &str, raw: &str) -> bool {
     found || api && ["api", "Api", "API"].iter().any(|api| raw.contains(api))
 }
 
-/// Whether a bare value is code that only refers to a secret: `config.get(`; and `var.api_key`, where
-/// it is assigned as code does it.
+/// Whether a bare value is code that only refers to a secret: `config.get(`, `next(tokens`,
+/// `self.token`; and `var.value`, where it is assigned as code does it.
 pub(super) fn is_reference(value: &str, as_in_code: bool) -> bool {
     // The rest of a call stands behind its first quote.
-    let path = value.strip_suffix('(').unwrap_or(value);
+    let (path, given) = value.split_once(['(', '[']).unwrap_or((value, ""));
     let is_word = |word: &str| {
         word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
     };
+    // What has digits in it may be drawn.
+    let is_code = |given: &str| {
+        given.split('.').all(is_word) && !value.contains(|c: char| c.is_ascii_digit())
+    };
     let holds = |first: &str| HOLDERS.contains(&first) || path.split('.').any(is_secret_name);
+    let ends_in_one = || path.rsplit_once('.').is_some_and(|(_, last)| is_secret_name(last));
     path.split('.').all(is_word)
-        && (path.len() < value.len()
+        && (path.len() < value.len() && (given.is_empty() || is_code(given))
+            || ends_in_one()
             || as_in_code && path.split_once('.').is_some_and(|(first, _)| holds(first)))
 }
 

@@ -4,12 +4,17 @@
 use std::ops::Range;
 
 use super::Span;
+use super::columns::columns;
 use super::entropy::{entropy, is_placeholder};
+use super::judge::{fits, is_mixed, is_phrase, looks_generic, looks_secret};
 use super::keys::private_key;
 use super::names::{PASS, ends_in_pass, is_harmless, is_reference, is_suspicious, label};
 
 /// The longest secret in a place.
 const LONGEST: usize = 4 << 10;
+
+/// How much of a value is looked at to tell whether it is a secret.
+const JUDGED: usize = 512;
 
 /// How far a name is followed on each side of a mark.
 const AROUND: usize = 64;
@@ -31,7 +36,21 @@ pub(super) const MARKS: &[&str] = &[
     "cookie",
     "access",
     "api",
+    "pw",
+    "psk",
+    "_pat",
+    "recovery",
+    PERCENT,
+    ENTITY,
+    VALUES,
 ];
+
+/// What a statement inserts follows.
+const VALUES: &str = "values";
+
+/// What begins a letter that is written as addresses or pages have it.
+const PERCENT: &str = "%";
+const ENTITY: &str = "&";
 
 const PRIVATE_KEY: &str = "private key";
 
@@ -39,6 +58,8 @@ const PRIVATE_KEY: &str = "private key";
 pub(super) struct Search<'t> {
     text: &'t str,
     pub(super) found: Vec<Span<'static>>,
+    /// Whether letters may be written otherwise.
+    pub(super) is_encoded: bool,
     /// Up to where it has looked.
     until: usize,
     /// The `key` of a private key, which announces nothing more.
@@ -49,19 +70,24 @@ pub(super) struct Search<'t> {
 
 impl<'t> Search<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, found: Vec::new(), until: 0, key: None, bare: 0..0 }
+        Self { text, found: Vec::new(), is_encoded: false, until: 0, key: None, bare: 0..0 }
     }
 
     /// Looks at the place that a mark announces; marks come in order of their ends.
     pub(super) fn look(&mut self, mark: usize, start: usize) {
-        if MARKS[mark] == PRIVATE_KEY {
-            private_key(self.text, start, &mut self.found);
-            self.key = Some(start + PRIVATE_KEY.len() - "key".len());
-        } else if start >= self.until
-            && self.key != Some(start)
-            && let Some(name) = name_around(self.text, start)
-        {
-            self.until = self.assigned(&name).unwrap_or(name.end);
+        match MARKS[mark] {
+            PRIVATE_KEY => {
+                private_key(self.text, start, &mut self.found);
+                self.key = Some(start + PRIVATE_KEY.len() - "key".len());
+            }
+            PERCENT | ENTITY => self.is_encoded = true,
+            VALUES => columns(self.text, start..start + VALUES.len(), &mut self.found),
+            _ if start < self.until || self.key == Some(start) => {}
+            _ => {
+                if let Some(name) = name_around(self.text, start) {
+                    self.until = self.assigned(&name).unwrap_or(name.end);
+                }
+            }
         }
     }
 
@@ -108,7 +134,8 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
     let written = written(&bytes[..at], start)?;
     // Most words are followed by no sign at all.
     let behind = &bytes[end..bytes.len().min(end + 24)];
-    let is_sign = |byte: &u8| matches!(byte, b'=' | b':' | b',' | b'|' | b'\'' | b'"' | b'`');
+    let is_sign =
+        |byte: &u8| matches!(byte, b'=' | b':' | b',' | b'|' | b'\'' | b'"' | b'`' | b'>' | 0xef);
     if written != Written::Flag && !behind.iter().any(is_sign) {
         return None;
     }
@@ -129,6 +156,9 @@ fn name_around(text: &str, at: usize) -> Option<Name> {
 /// a file, or a part of a longer name.
 fn written(before: &[u8], start: usize) -> Option<Written> {
     let (before, name) = before.split_at(before.len() - start);
+    if before.ends_with(b"$env:") {
+        return Some(Written::Plainly);
+    }
     match before {
         [.., b' ' | b'\t' | b'\n' | b',' | b'{' | b'(' | b'[', b':'] | [b':'] => {
             Some(Written::Symbol)
@@ -149,9 +179,9 @@ impl Search<'_> {
         let Name { folded: name, label, written, end } = name;
         let (text, end) = (self.text, *end);
         let rest = &text[end..];
-        let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')']);
+        let after = rest.trim_start_matches(['"', '\'', '`', '\\', ']', ')', '*']);
         let quoted_name = after.len() < rest.len();
-        let after = past_type(after.trim_start_matches([' ', '\t']));
+        let after = past_type(after.trim_start_matches(BLANKS));
         let Some(sign) = SIGNS.iter().find(|sign| after.starts_with(**sign)) else {
             return match written {
                 Written::Plainly => said(text, name, (*label)?, after, &mut self.found),
@@ -163,10 +193,10 @@ impl Search<'_> {
         if *sign == "==" || argument && !(quoted_name && in_a_call(&text[..end])) {
             return None;
         }
-        let value = after[sign.len()..].trim_start_matches([' ', '\t', '=']);
+        let value = after[sign.len()..].trim_start_matches(BLANKS).trim_start_matches('=');
+        let value = value.trim_start_matches(BLANKS);
         let spaced = value.len() < after.len() - sign.len();
-        // As Rust shows it.
-        let value = value.strip_prefix("Some(").unwrap_or(value);
+        let (value, is_one_of) = shown(value, quoted_name);
         let start = text.len() - value.len();
         if name.ends_with("cookie") {
             cookie(text, start, &mut self.found);
@@ -191,23 +221,47 @@ impl Search<'_> {
         }
         let scheme = value.len() - skip_scheme(value).len();
         let (start, value) = (start + scheme, &value[scheme..]);
-        let prose = spaced && !quoted && !quoted_name && *sign == ":";
+        let told = matches!(*sign, ":" | "->" | "\u{ff1a}");
+        let prose = spaced && !quoted && !quoted_name && told || is_one_of;
+        let end = start + value.len();
+        let value = super::bounded(value, JUDGED);
         // Words in quotes are a passphrase where they are assigned as code does it.
         let phrase = quoted && !spaced && *sign == "=" && is_phrase(value);
         let found = &mut self.found;
         if let Some(known) = label.filter(|known| {
-            !argument
-                && (phrase
-                    || looks_secret(value, quoted, prose)
-                        && (*known != PASS || is_no_result(value)))
+            !argument && (phrase || looks_secret(value, quoted, prose) && fits(known, value))
         }) {
-            found.push(Span { start, end: start + value.len(), name: known });
+            found.push(Span { start, end, name: known });
+            // `"old" -> "new"`, as Terraform shows what it changes.
+            let changed = text[end..].strip_prefix("\" -> \"");
+            if let Some(new) = changed {
+                let start = text.len() - new.len();
+                let end = start + quoted_length(new, '"', false);
+                found.push(Span { start, end, name: known });
+            }
         }
         if looks_generic(value) && !is_harmless(name) {
-            found.push(Span { start, end: start + value.len(), name: "generic-api-key" });
+            found.push(Span { start, end, name: "generic-api-key" });
         }
-        found.last().filter(|last| last.start == start).map(|last| last.end)
+        found.last().filter(|last| last.start >= start).map(|last| last.end)
     }
+}
+
+/// What stands between words of a line.
+const BLANKS: [char; 3] = [' ', '\t', '\u{a0}'];
+
+/// A value without what a language shows around it: `Some(`, `[`, `string(24) `, or a line break
+/// before a quote. Whether it is one of several.
+fn shown(value: &str, quoted_name: bool) -> (&str, bool) {
+    let value = value.strip_prefix("Some(").unwrap_or(value);
+    if let Some(first) = value.strip_prefix('[').filter(|_| !value.starts_with(super::MARK)) {
+        return (first.trim_start_matches(BLANKS), true);
+    }
+    let next = value.trim_start_matches([' ', '\t', '\r', '\n']);
+    let typed = next.strip_prefix("string(").and_then(|rest| rest.split_once(") "));
+    let next = typed.filter(|(size, _)| size.len() < 6).map_or(next, |(_, rest)| rest);
+    let is_next = quoted_name && next.len() < value.len() && next.starts_with(['"', '\'']);
+    (if is_next { next } else { value }, false)
 }
 
 impl Search<'_> {
@@ -244,31 +298,6 @@ impl Search<'_> {
     }
 }
 
-/// Whether a value has small and capital letters and digits, and is no path.
-fn is_mixed(value: &str) -> bool {
-    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
-    has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_uppercase)
-        && has(u8::is_ascii_digit)
-        && !value.contains(['/', '.'])
-}
-
-/// Whether what stands under `pass` is no count, and no verdict.
-fn is_no_result(value: &str) -> bool {
-    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
-    has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || value.len() >= 8)
-}
-
-/// Whether a quoted text is a few words, and no sentence about the field.
-fn is_phrase(value: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    let words = value.split(' ').filter(|word| !word.is_empty()).count();
-    (2..=12).contains(&words)
-        && value.len() < 80
-        && value.chars().all(plain)
-        && !value.split(' ').any(is_placeholder)
-}
-
 /// Names whose values are told in a sentence.
 const SAID: &[&str] = &["password", "passwd", "passphrase", "passcode", "pwd"];
 
@@ -295,32 +324,19 @@ fn said(
 
 /// Whether a quoted name is the first argument of a call.
 fn in_a_call(before: &str) -> bool {
-    before.rfind(['"', '\'']).is_some_and(|quote| before[..quote].ends_with('('))
+    let quote = before.rfind(['"', '\'']);
+    quote.is_some_and(|quote| before[..quote].trim_end_matches('b').ends_with('('))
 }
 
 /// What may stand between a name and its value, the longer first.
-const SIGNS: &[&str] = &[":::=", "::=", ":=", "?=", ".=", "+=", "=>", "==", "=", ":", ",", "||"];
+const SIGNS: &[&str] =
+    &[":::=", "::=", ":=", "?=", ".=", "+=", "=>", "==", "->", "=", ":", ",", "||", "\u{ff1a}"];
 
 /// Past the type of a declaration: `token string = "x"`.
 fn past_type(text: &str) -> &str {
     let word = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let rest = text[word..].trim_start_matches([' ', '\t', '?']);
     if word > 0 && word < 12 && rest.starts_with('=') { rest } else { text }
-}
-
-/// As irregular as a key, wherever it is assigned.
-fn looks_generic(value: &str) -> bool {
-    let shaped = value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.=-+/".contains(&b));
-    (10..=150).contains(&value.len())
-        && shaped
-        && value.bytes().any(|b| b.is_ascii_digit())
-        && value.bytes().any(|b| b.is_ascii_alphabetic())
-        && value.matches('.').count() < 2
-        && !value.contains("SNAPSHOT")
-        && !value.starts_with('/')
-        && !["0123456789", "abcdefghij"].iter().any(|row| value.to_ascii_lowercase().contains(row))
-        && entropy(value) >= 3.5
-        && !is_placeholder(value)
 }
 
 /// `Bearer x` as `x`.
@@ -350,47 +366,29 @@ fn quoted_length(inside: &str, quote: char, escaped: bool) -> usize {
     inside.len()
 }
 
+/// How long a bare value is. A sign that ends most goes on where letters follow at once, and those
+/// are not the next name.
 fn bare_length(value: &str) -> usize {
-    value
-        .find(|c: char| {
-            c.is_whitespace()
-                || matches!(
-                    c,
-                    '"' | '\'' | ',' | ';' | '&' | ')' | '}' | ']' | '`' | '<' | '>' | '|'
-                )
-        })
-        .unwrap_or(value.len())
+    let ends = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | ',' | ';' | '&' | ')' | '}' | ']' | '`' | '<' | '>' | '|')
+    };
+    let mut places = value.match_indices(ends);
+    let end = places.find(|(at, sign)| !goes_on(sign, &value[at + sign.len()..]));
+    end.map_or(value.len(), |(at, _)| at)
 }
 
-/// Whether a value in a secret's place is one, and not a word about it.
-fn looks_secret(value: &str, quoted: bool, prose: bool) -> bool {
-    let value = value.trim_end_matches(['.', ':']);
-    // An address, a path or code: seen at once, however long it is.
-    let is_other = value.starts_with('/') || value.starts_with("arn:") || value.contains("://");
-    let is_word = !quoted || !value.contains(char::is_whitespace);
-    if is_other && is_word || value.chars().count() < 3 || is_placeholder(value) {
+/// Whether a value goes on behind a sign.
+fn goes_on(sign: &str, rest: &str) -> bool {
+    if !matches!(sign, "," | ";" | "&" | "|" | ")" | "]" | "}" | "'") {
         return false;
     }
-    let has = |class: fn(&char) -> bool| value.chars().any(|c| class(&c));
-    let letters = has(|c| c.is_alphabetic());
-    let digits = has(char::is_ascii_digit);
-    if !is_word {
-        // A sentence about the field, unless it is as irregular as a passphrase.
-        return quoted
-            && digits
-            && letters
-            && value.len() < 80
-            && entropy(value) > 3.5
-            && !value.ends_with('.');
-    }
-    if value.contains("()") {
-        return false;
-    }
-    if prose {
-        return (letters && digits && value.len() >= 6 && !value.contains('/'))
-            || value.len() >= 20 && entropy(value) > 3.5;
-    }
-    letters || value.len() >= 4
+    let name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let length = rest.bytes().take(AROUND).take_while(name).count();
+    let next = rest.as_bytes().get(length);
+    length > 0
+        && !matches!(next, Some(b'=' | b':' | b'(' | b'['))
+        && (sign != "&" || length < AROUND)
 }
 
 /// The values of a cookie header that are long enough to be a session.

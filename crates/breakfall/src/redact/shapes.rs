@@ -31,6 +31,9 @@ const WORD: usize = 64 << 10;
 /// What ends a token: nothing that could be a part of it.
 const END: &str = r"(?:[^\w.\-/+=]|\.(?:[^\w]|$)|\\[nr]|$)";
 
+/// The same for what is known by itself: a path may go on behind it.
+const TOKEN_END: &str = r"(?:[^\w.\-+]|\.(?:[^\w]|$)|\\[nr]|$)";
+
 /// Keys that stand in public documents and open nothing, by fingerprint.
 const PUBLIC: &[u32] = &[
     0x739d_dd87,
@@ -166,7 +169,7 @@ fn read(line: &str) -> Option<Announced> {
             r#"(?i)(?:{names})[ \t\w.\-]{{0,20}}[\s'"]{{0,3}}(?:=>|:{{1,3}}=|\?=|\|\||[=>:,])[\x60'"\s=]{{0,5}}({shape}){END}"#
         ),
         // A line break that is written out is no part of a word.
-        "token" | "prefix" => format!(r"(?:\b|\\[nrt])({shape}){END}"),
+        "token" | "prefix" => format!(r"(?:\b|\\[nrt])({shape}){TOKEN_END}"),
         "any" => format!("({shape})"),
         _ => shape.to_owned(),
     };
@@ -328,7 +331,8 @@ fn compile(pattern: &str) -> Option<Regex> {
             Regex::config()
                 .utf8_empty(false)
                 .nfa_size_limit(Some(4 << 20))
-                .hybrid_cache_capacity(16 << 10),
+                .hybrid_cache_capacity(16 << 10)
+                .onepass_size_limit(Some(16 << 10)),
         )
         .build(pattern)
         .ok()

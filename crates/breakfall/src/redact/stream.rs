@@ -28,14 +28,25 @@ impl RedactingStream {
         if self.held.len() <= 2 * KEPT_BACK {
             return String::new();
         }
-        let spans = self.redactor.find(&self.held);
         let mut cut = self.held.floor_char_boundary(self.held.len() - KEPT_BACK);
-        // Not within a secret, and at the end of a line where there is one.
-        let within =
-            |at: usize| spans.iter().filter(|s| s.start < at && at <= s.end).map(|s| s.start).min();
+        // At the end of a line where there is one.
         if let Some(line) = self.held[..cut].rfind('\n').filter(|line| cut - line < KEPT_BACK) {
             cut = line + 1;
         }
+        self.give(cut)
+    }
+
+    /// What came in whole lines, where nothing follows for a while and somebody waits for them. A
+    /// secret that goes on behind them is kept back.
+    pub fn pause(&mut self) -> String {
+        self.held.rfind('\n').map(|line| self.give(line + 1)).unwrap_or_default()
+    }
+
+    /// All up to there, or up to the secret that is there.
+    fn give(&mut self, mut cut: usize) -> String {
+        let spans = self.redactor.find(&self.held);
+        let within =
+            |at: usize| spans.iter().filter(|s| s.start < at && at <= s.end).map(|s| s.start).min();
         while let Some(start) = within(cut) {
             cut = start;
         }
@@ -88,5 +99,26 @@ impl RedactingStream {
 impl std::fmt::Debug for RedactingStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RedactingStream").field("held", &self.held.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_lines_are_given_where_nothing_follows_and_a_secret_is_kept_back() {
+        let mut stream = RedactingStream::new(Redactor::default());
+        assert_eq!(stream.push(b"one\ntwo\nthr"), "");
+        assert_eq!(stream.pause(), "one\ntwo\n");
+        assert_eq!(stream.pause(), "");
+        let key = ["-----BEGIN PRIVATE", " KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n"].concat();
+        stream.push(format!("ee\n{key}").as_bytes());
+        assert_eq!(stream.pause(), "three\n");
+        assert_eq!(stream.pause(), "");
+        let end = ["MIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE", " KEY-----\nfour\n"].concat();
+        stream.push(end.as_bytes());
+        let rest = stream.pause();
+        assert!(rest.ends_with("\nfour\n") && !rest.contains("MIIE"), "{rest}");
     }
 }

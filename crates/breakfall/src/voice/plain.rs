@@ -109,7 +109,9 @@ fn push_fact(text: &mut String, failure: &FailureReport) {
             }
             None => say(&["failed: its remote service failed", &tries, effect, "."]),
         },
-        (K::InvalidOutput, ..) => say(&["answered with something unreadable", &tries, "."]),
+        (K::InvalidOutput, ..) => {
+            say(&["answered with something unreadable", &tries, effect, "."]);
+        }
         (K::Repeated, _, Detail::Repeated { times, .. }) => {
             let times = times.to_string();
             say(&["failed ", &times, " times with these arguments and was not run again."]);

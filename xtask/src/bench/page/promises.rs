@@ -86,10 +86,16 @@ const ALONE: &[(&str, &str, &str)] =
 /// How much a guarded success may take beyond a boxed call, and how much would be better still.
 const SUCCESSES: &[Bound] = &[
     bound(
-        "guarded success, by a schema with a pattern, left to the validator",
+        "guarded success, by a schema with a pattern of choices, left to the validator",
         "guarded call: success by validator",
         1_200,
         "the validator walks the schema once more",
+    ),
+    bound(
+        "guarded success, by a schema of lengths, bounds, `not`, `anyOf` and a pattern",
+        "guarded call: success by pattern",
+        1_200,
+        "each of these words is another step",
     ),
     bound(
         "guarded success, by a schema of lengths, bounds, `not`, `anyOf`",

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::among::signs_of_all;
+use super::code::{is_of_the_code, is_type};
 use super::letters::{
     BEYOND, COLON, DIGIT, DOT, LETTERS, LOWER, MARK_OR_EQUALS, ODD, SLASH, UNDERSCORE, UPPER, sorts,
 };
@@ -56,6 +57,9 @@ pub(super) struct Candidate<'t> {
     pub(super) beside: Beside<'t>,
     /// How far it stands before the decisive words, or behind them.
     pub(super) gaps: [usize; 2],
+    /// Whether it is the type of the error itself: what is so of the others is told with it, and it
+    /// names nothing.
+    pub(super) is_type: bool,
 }
 
 /// The words beside a name.
@@ -111,7 +115,7 @@ pub(super) fn candidates<'t>(
             signs.add(Sign::Field);
             shape(text, sorts(text), about.status.is_some(), &mut signs);
             let beside = Beside { field: Some(name), ..Beside::default() };
-            found.push(Candidate { text, signs, beside, gaps: [usize::MAX; 2] });
+            found.push(Candidate { text, signs, beside, gaps: [usize::MAX; 2], is_type: false });
         }
     }
     signs_of_all(&mut found);
@@ -269,9 +273,13 @@ impl<'t> Scene<'t> {
         {
             return;
         }
+        let line = self.line(&range);
+        if !signs.has(Sign::Form) && is_of_the_code(self.text, &range, &line) {
+            return;
+        }
+        let is_type = !signs.has(Sign::Form) && is_type(self.text, &range, &line);
         signs.add_if(self.outside, Sign::Outside);
         shape(text, sorts, self.status, &mut signs);
-        let line = self.line(&range);
         on_line(self, &range, &line, &mut signs);
         signs.add_if(self.advises(&(line.start..range.start)), Sign::Advice);
         let beside = self.beside(spot, &line, &mut signs);
@@ -292,7 +300,7 @@ impl<'t> Scene<'t> {
         // Nothing is said but a name: what a library raises for a key or a table.
         let whole = signs.has(Sign::WholeText) && !self.outside && !signs.has(Sign::Type);
         signs.add_if(whole && !text.contains(' ') && !text.contains('_'), Sign::WholeName);
-        found.push(Candidate { text, signs, beside, gaps });
+        found.push(Candidate { text, signs, beside, gaps, is_type });
     }
 
     /// Whether it is nothing but what decided, or no name of anything.

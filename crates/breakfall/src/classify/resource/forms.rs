@@ -47,6 +47,8 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         (CONFLICT, Pattern::new(&["EEXIST"], r"EEXIST[^'\n]*'[^'\n]+' -> '([^'\n]+)'")),
         (DENIED, Pattern::new(&["ccess denied"], r"pull access denied for ([^\s,]+)")),
         (MISSING, Pattern::new(&["ouldn't find"], r"(?i)couldn't find (\w+) with ")),
+        // From where to where: what is missing is where to.
+        (MISSING, Pattern::new(&[" chdir '"], r" chdir '[^'\n]+' -> '([^'\n]+)'")),
         // [Errno 13] Permission denied: 'a' -> 'b', and Node's `, rename 'a' -> 'b'`
         (
             DENIED,
@@ -372,6 +374,10 @@ static FORMS: LazyLock<Vec<(&[FailureKind], Pattern)>> = LazyLock::new(|| {
         ),
         (TOOL, Pattern::new(&["has no attribute"], r"has no attribute '([^'\n]+)'")),
         // Others
+        (MISSING, Pattern::new(&["for the requirement `"], r"for the requirement `([^`\s]+)")),
+        (MISSING, Pattern::new(&["name not matched"], r"name not matched: +(\S+)")),
+        (MISSING, Pattern::new(&[" pid "], r" pid (\d+)'s ")),
+        (MISSING, Pattern::new(&["found with key "], r"found with key ['\x22`]?([\w.\-/:]+)")),
         (MISSING, Pattern::new(&["o module named"], r"(?i)\bno module named '?([\w.\-]+)'?")),
         (MISSING, Pattern::new(&["satisfies the requirement"], r"satisfies the requirement (\S+)")),
         (MISSING, Pattern::new(&["athspec "], r"(?i)\bpathspec '([^'\n]+)'")),

@@ -16,16 +16,24 @@ const CODES: &[&str] = &[
     "errorcode",
     "errortype",
     "category",
+    "contenttype",
+    "declinecode",
     "docref",
+    "docurl",
+    "fault",
     "kind",
     "lang",
     "language",
     "level",
     "locale",
     "method",
+    "provided",
+    "rawtype",
     "reason",
     "severity",
     "status",
+    "statusmessage",
+    "syscall",
     "type",
     "warning",
     "warnings",
@@ -159,13 +167,17 @@ fn is_number_in_brackets(text: &str, range: &Range<usize>, name: &str) -> bool {
         })
 }
 
-/// The file of a frame, the host of a play, the server that made a page, the tag of a page.
+/// The file of a frame, the host of a play, the server that made a page, the address of a service, the
+/// tag of a page.
 fn is_framed(text: &str, range: &Range<usize>) -> bool {
     let (before, behind) = (&text[..range.start], &text[range.end..]);
     match before.as_bytes().last() {
         Some(b'"') => before.ends_with("File \"") && behind.starts_with("\", line "),
         Some(b'[') => before.ends_with("fatal: [") && behind.starts_with("]: "),
-        Some(b' ') => before.ends_with("Server at ") && behind.starts_with(" Port "),
+        Some(b' ') => {
+            before.ends_with("Server at ") && behind.starts_with(" Port ")
+                || before.ends_with("API failed. (url: ")
+        }
         Some(b'<') => {
             let tag = behind.find('>').map(|end| &behind[..end]);
             tag.is_some_and(|tag| tag.starts_with(' ') && tag.contains('='))
@@ -203,7 +215,10 @@ fn is_code(text: &str, range: &Range<usize>, name: &str) -> bool {
 /// Words before what one is told to do, or before who needs what is missing.
 const ADVISING: &[&str] = &["run ", "Run ", "try ", "Try ", "use ", "Use ", "running "];
 
-/// A command that one is told to run or call, and who needs what is missing.
+/// Who asks is known by these, and what is asked for is not.
+const SECRET: &[&str] = &["provided key ", "API key ", "api key ", "access key "];
+
+/// A command that one is told to run or call, who needs what is missing, and what one asks with.
 fn is_advised(text: &str, range: &Range<usize>, name: &str) -> bool {
     let before = &text[..range.start];
     let is_advised = match before.as_bytes().last() {
@@ -214,11 +229,19 @@ fn is_advised(text: &str, range: &Range<usize>, name: &str) -> bool {
         Some(b'`' | b'\'' | b'"') => {
             let before = &before[..before.len() - 1];
             before.ends_with("Call ")
+                || is_told_to_use(before)
+                || SECRET.iter().any(|secret| before.ends_with(secret))
                 || name.contains(' ') && ADVISING.iter().any(|word| before.ends_with(word))
         }
         _ => false,
     };
     is_advised || is_page_to_look_at(before, name)
+}
+
+/// A sentence that begins with what one is told to use: `no such file; use 'c' to create it`.
+fn is_told_to_use(before: &str) -> bool {
+    let before = before.strip_suffix("use ").or_else(|| before.strip_suffix("Use "));
+    before.is_some_and(|before| before.trim_end().ends_with([';', '.', ',', ')']))
 }
 
 /// A page that one is asked to look at.
@@ -229,13 +252,29 @@ fn is_page_to_look_at(before: &str, name: &str) -> bool {
         let sentence = near.rsplit_once(". ").map_or(near, |(_, last)| last);
         let sentence = sentence.rsplit('\n').next().unwrap_or(sentence);
         ["Please ", "please ", "See ", "Visit "].iter().any(|word| sentence.starts_with(word))
+            || sentence.ends_with(" visiting ")
     }
 }
 
-/// Methods of HTTP, and what stands for a value in a text that was never filled in.
+/// Methods of HTTP, an error of which nothing is known, and what stands for a value in a text that
+/// was never filled in.
 const NO_NAMES: &[&str] = &[
-    "DELETE", "GET", "OPTIONS", "PATCH", "POST", "PUT", "%s", "%d", "%v", "{}", "{0}", "~A", "~S",
-    "~a", "~s",
+    "DELETE",
+    "GET",
+    "OPTIONS",
+    "PATCH",
+    "POST",
+    "PUT",
+    "UnknownError",
+    "%s",
+    "%d",
+    "%v",
+    "{}",
+    "{0}",
+    "~A",
+    "~S",
+    "~a",
+    "~s",
 ];
 
 /// `23:00`
@@ -260,7 +299,8 @@ fn is_two(name: &str) -> bool {
 fn says_nothing(name: &str, sorts: u16) -> bool {
     // Of letters and digits alone there are methods, and versions.
     if sorts & !(LETTERS | DIGIT) == 0 {
-        return sorts == UPPER && NO_NAMES.contains(&name) || name.len() < 4 && is_version(name);
+        return sorts & UPPER != 0 && NO_NAMES.contains(&name)
+            || name.len() < 4 && is_version(name);
     }
     // Most names are letters, and none of what is looked for is.
     let has_marks = || name.bytes().any(|byte| b"[]<>=`".contains(&byte));
@@ -363,6 +403,8 @@ mod tests {
             ("Error 1205 (HY000): Lock wait timeout exceeded", "HY000"),
             ("Session not found: please re-login", "re-login"),
             ("is not ready yet. Call 'fit' before", "fit"),
+            ("db file doesn't exist; use 'c' or 'n' flag", "c"),
+            ("NotFound: UnknownError", "UnknownError"),
             ("Found no driver. Please get one from https://www.a.com/b", "https://www.a.com/b"),
             ("File \"/srv/a.py\", line 3, in f\nNot Found", "/srv/a.py"),
             ("<hr><address>Apache Server at a.dev Port 443</address>", "a.dev"),

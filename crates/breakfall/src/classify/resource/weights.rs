@@ -61,7 +61,9 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
 /// The candidate that weighs most, if it weighs more than that there is none.
 pub(super) fn heaviest(about: &About) -> Option<String> {
     let none: f32 = none(about).iter().map(|(_, word)| WEIGHTS.none(word)).sum();
-    let weight = |candidate: &Candidate| WEIGHTS.of(candidate, about.kind);
+    let weight = |candidate: &Candidate| {
+        if candidate.is_type { f32::NEG_INFINITY } else { WEIGHTS.of(candidate, about.kind) }
+    };
     let enough = |found: &[Candidate], stage: Stage| {
         let all: Vec<f32> = found.iter().map(weight).collect();
         let (mut most, mut best) = (none, "");
