@@ -1,4 +1,5 @@
-//! Any arguments to any schema: an answer under the call's id, a correction that is accepted.
+//! Any arguments to any schema: an answer under the call's id, the same from a text as from what it
+//! says, a correction that is accepted.
 #![no_main]
 
 use breakfall::{Call, Detail, Guard, Report, ToolSpec, function};
@@ -13,10 +14,16 @@ fuzz_target!(|data: (String, String)| {
         entry = entry.with_spec(ToolSpec::new("t", "").schema(schema));
         Guard::builder().tool(entry).build()
     };
-    let Ok(guard) = echo(schema) else { return };
+    let (Ok(guard), Ok(other)) = (echo(schema.clone()), echo(schema)) else { return };
+    let value = serde_json::from_str::<Value>(&arguments);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let reply = runtime.block_on(guard.handle(Call::new("id", "t", arguments)));
     assert_eq!(reply.id, "id");
+    if let Ok(value) = value {
+        let same = runtime.block_on(other.handle(Call::new("id", "t", value)));
+        assert_eq!(same.is_error, reply.is_error, "{} and {}", reply.text, same.text);
+        assert!(reply.is_error || same.text == reply.text, "{} and {}", reply.text, same.text);
+    }
     let Report::Failure(failure) = reply.report() else { return };
     if let Detail::Arguments { correction: Some(found), .. } = &failure.detail {
         let again = runtime.block_on(guard.handle(Call::new("id", "t", found.arguments.clone())));

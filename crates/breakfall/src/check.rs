@@ -16,8 +16,11 @@ mod samples;
 mod scalars;
 mod schema;
 mod simple;
+mod skim;
 mod wanted;
 mod words;
+
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -34,10 +37,19 @@ use crate::{Correction, Detail, Entry, Failure, FailureKind, Problem};
 /// Checked input. Only the check builds it.
 #[derive(Debug)]
 pub struct Arguments {
-    value: Value,
-    /// As the model wrote them, when nothing was changed.
-    text: Option<Box<str>>,
+    given: Given,
     remarks: Option<Box<Remarks>>,
+}
+
+#[derive(Debug)]
+enum Given {
+    Read {
+        value: Value,
+        /// As the model wrote them, when nothing was changed.
+        text: Option<Box<str>>,
+    },
+    /// Seen to fit where they stand, and read when somebody asks for their value.
+    Skimmed { text: String, value: OnceLock<Value> },
 }
 
 /// What few arguments have: boxed, so that the others are moved without room for it.
@@ -51,13 +63,17 @@ struct Remarks {
 
 impl Arguments {
     fn of(value: Value) -> Self {
-        Self { value, text: None, remarks: None }
+        Self { given: Given::Read { value, text: None }, remarks: None }
+    }
+
+    fn skimmed(text: String) -> Self {
+        Self { given: Given::Skimmed { text, value: OnceLock::new() }, remarks: None }
     }
 
     fn mended(value: Value, text: Option<Box<str>>, repairs: Vec<&'static str>) -> Self {
         let remarks = Remarks { repairs, diagnosis: None };
         let remarks = (!remarks.repairs.is_empty()).then(|| Box::new(remarks));
-        Self { value, text, remarks }
+        Self { given: Given::Read { value, text }, remarks }
     }
 
     fn diagnosed(mut self, problems: Vec<Problem>, correction: Option<Correction>) -> Self {
@@ -70,14 +86,30 @@ impl Arguments {
     }
 
     /// The arguments as JSON.
+    #[inline]
     pub fn value(&self) -> &Value {
-        &self.value
+        match &self.given {
+            Given::Read { value, .. } => value,
+            Given::Skimmed { text, value } => value.get_or_init(|| parse::skimmed(text)),
+        }
     }
 
     /// The arguments as the model wrote them, when they came as a text and nothing was changed:
     /// to be passed on to the letter, with numbers that no type of ours holds.
     pub fn text(&self) -> Option<&str> {
-        self.text.as_deref()
+        match &self.given {
+            Given::Read { text, .. } => text.as_deref(),
+            Given::Skimmed { text, .. } => Some(text),
+        }
+    }
+
+    /// Their text, where nobody has read it yet.
+    #[inline]
+    pub(crate) fn unread(&self) -> Option<&str> {
+        match &self.given {
+            Given::Skimmed { text, value } if value.get().is_none() => Some(text),
+            _ => None,
+        }
     }
 
     /// What was mended in them; nothing where they are as the model wrote them.
@@ -86,7 +118,13 @@ impl Arguments {
     }
 
     pub(crate) fn copied(&self) -> Self {
-        Self { value: self.value.clone(), text: self.text.clone(), remarks: None }
+        let given = match &self.given {
+            Given::Read { value, text } => Given::Read { value: value.clone(), text: text.clone() },
+            Given::Skimmed { text, value } => {
+                Given::Skimmed { text: text.clone(), value: value.clone() }
+            }
+        };
+        Self { given, remarks: None }
     }
 }
 
@@ -100,7 +138,7 @@ pub(crate) fn check<'a>(
     place: &'a mut Option<Arguments>,
 ) -> Result<&'a Arguments, Failure> {
     let arguments = match raw.accepted(policy.max_argument_bytes) {
-        Some(value) => Arguments::of(value),
+        Some(arguments) => arguments,
         None => checked(raw, entry, schema, policy)?,
     };
     Ok(place.insert(arguments))

@@ -58,6 +58,26 @@ pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Whether a byte does not stand for itself in a text of JSON: a quote, a backslash, or what is below
+/// a space.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches it is done for many at once")]
+pub(crate) fn is_marked(byte: u8) -> bool {
+    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+}
+
+/// Which of eight bytes, the first in the lowest, is the first that is marked so.
+#[inline]
+pub(crate) fn first_marked(eight: [u8; 8]) -> Option<usize> {
+    const EACH: u64 = u64::MAX / 0xff;
+    let eight = u64::from_le_bytes(eight);
+    // Where a byte is below another its highest bit is borrowed; what that does to the bytes behind it
+    // does not matter.
+    let below = |bytes: u64, byte: u8| bytes.wrapping_sub(EACH * u64::from(byte)) & !bytes;
+    let is = |byte: u8| below(eight ^ (EACH * u64::from(byte)), 1);
+    let marked = (below(eight, b' ') | is(b'"') | is(b'\\')) & (EACH * 0x80);
+    (marked != 0).then(|| marked.trailing_zeros() as usize / 8)
+}
+
 /// Where two bytes first stand beside each other.
 pub(crate) fn first_pair(bytes: &[u8], [one, other]: [u8; 2]) -> Option<usize> {
     memchr::memchr_iter(one, bytes).find(|at| bytes.get(at + 1) == Some(&other))
@@ -79,6 +99,15 @@ mod tests {
             let places = bits(mask(bytes, |byte| byte == b':'));
             let expected = bytes.iter().enumerate().take(MASK).filter(|(_, byte)| **byte == b':');
             prop_assert!(places.eq(expected.map(|(at, _)| at)));
+        }
+
+        #[test]
+        fn the_first_byte_that_is_marked_is_found(
+            bytes in prop::array::uniform8(prop_oneof![
+                Just(b'"'), Just(b'\\'), Just(b'!'), Just(b' '), Just(b']'), any::<u8>()
+            ])
+        ) {
+            prop_assert_eq!(first_marked(bytes), bytes.iter().position(|byte| is_marked(*byte)));
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::stretch::{first_marked, is_marked};
+
 /// How many bytes a value mostly takes.
 const SHORT: usize = 24;
 
@@ -66,27 +68,14 @@ fn push_text(to: &mut String, text: &str) {
 fn stands_for_itself(bytes: &[u8]) -> bool {
     if let Some(last) = bytes.last_chunk::<8>() {
         let (eights, _) = bytes.as_chunks::<8>();
-        let all = eights.iter().all(|eight| !has_escaped(u64::from_le_bytes(*eight)));
-        return all && !has_escaped(u64::from_le_bytes(*last));
+        let all = eights.iter().all(|eight| first_marked(*eight).is_none());
+        return all && first_marked(*last).is_none();
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
-        return !has_escaped(first << 32 | last);
+        return first_marked((first << 32 | last).to_le_bytes()).is_none();
     }
-    let space = u64::from_le_bytes([b' '; 8]);
-    !has_escaped(bytes.iter().fold(space, |all, byte| all << 8 | u64::from(*byte)))
-}
-
-/// Whether one of eight bytes does not stand for itself within JSON: a quote, a backslash, or what is
-/// below a space.
-fn has_escaped(eight: u64) -> bool {
-    const EACH: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = EACH << 7;
-    // Where a byte is below another its highest bit is borrowed; what that does to the bytes behind it
-    // does not matter.
-    let below = |bytes: u64, byte: u8| bytes.wrapping_sub(EACH * u64::from(byte)) & !bytes;
-    let is = |byte: u8| below(eight ^ (EACH * u64::from(byte)), 1);
-    (below(eight, b' ') | is(b'"') | is(b'\\')) & HIGH != 0
+    !bytes.iter().any(|byte| is_marked(*byte))
 }
 
 /// Any value and any text can be serialized.

@@ -1,11 +1,12 @@
 //! Arguments: every problem at once, the call corrected, hostile input answered.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use breakfall::{
     Arguments, BoxFuture, Call, Checking, Context, Detail, Effect, FailureKind, Guard, Outcome,
-    Output, Policy, Repair, Reply, Report, Tool, ToolSpec, tool,
+    Output, Policy, Repair, Reply, Report, Tool, ToolSpec, function, tool,
 };
 use breakfall_test::{Recorder, Script};
 use serde_json::{Value, json};
@@ -501,6 +502,78 @@ async fn what_the_schema_accepts_and_the_type_does_not_is_still_answered() {
     let reply = guard.handle(Call::new("1", "count", r#"{"from": 256}"#)).await;
     assert_eq!(reply.kind(), Some(FailureKind::InvalidArguments));
     assert_eq!(guard.handle(Call::new("1", "count", "")).await.text, "0");
+}
+
+/// In which order.
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    Newest,
+    Oldest,
+}
+
+/// Fields of every sort.
+#[derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+struct Sorts {
+    query: String,
+    limit: Option<u32>,
+    #[serde(default)]
+    paths: Vec<String>,
+    order: Option<Order>,
+    score: Option<f64>,
+    within: Option<Box<Self>>,
+    anything: Option<Value>,
+    #[serde(flatten)]
+    others: BTreeMap<String, Value>,
+}
+
+#[tokio::test]
+async fn a_text_says_to_a_typed_tool_what_its_value_says() {
+    let guard = || {
+        let tool = |sorts: Sorts| async move { Ok::<_, breakfall::Failure>(json!(sorts)) };
+        Guard::builder().tool(function("sorts", "", tool)).build().unwrap()
+    };
+    for (text, is_error) in [
+        (r#"{"query":"a"}"#, false),
+        (r#" { "query" : "ü" , "limit" : 7, "order":"oldest" } "#, false),
+        (r#"{"limit":null,"query":"","paths":["b","c"],"score":0.1,"order":null}"#, false),
+        (r#"{"query":"a","score":-12.50,"anything":{"a":[1,{"b":null}],"c":"d"}}"#, false),
+        (r#"{"query":"a","within":{"query":"b","within":{"query":"c","limit":1}}}"#, false),
+        (r#"{"query":"a","colour":"red","page":1}"#, false),
+        // Of names that are there twice, the last counts.
+        (r#"{"query":"a","query":"b"}"#, false),
+        (r#"{"query":"a","colour":"red","colour":"blue"}"#, false),
+        (r#"{"qu\u0065ry":"\u0061","paths":["\n"]}"#, false),
+        (r#"{"query":"a","score":1e3,"anything":123456789012345678901234567890}"#, false),
+        (r#"{"query":"a","limit":-1}"#, true),
+        (r#"{"query":"a","limit":4294967296}"#, true),
+        (r#"{"query":"a","order":"biggest"}"#, true),
+        (r#"{"query":7,"paths":"b"}"#, true),
+        (r#"{"limit":7}"#, true),
+    ] {
+        let value: Value = serde_json::from_str(text).unwrap();
+        let told = guard().handle(Call::new("1", "sorts", text)).await;
+        let same = guard().handle(Call::new("1", "sorts", value)).await;
+        assert_eq!((told.is_error, &told.text), (is_error, &same.text), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_nobody_read_are_there_for_who_asks() {
+    struct Twice;
+    impl Tool for Twice {
+        fn call<'a>(&'a self, arguments: &'a Arguments, _: Context<'a>) -> BoxFuture<'a, Outcome> {
+            let (text, value) = (arguments.text().map(ToOwned::to_owned), arguments.value());
+            Box::pin(async move { Ok(Output::json(json!([text, value, arguments.text()]))) })
+        }
+    }
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "integer" } } });
+    let entry = ToolSpec::new("t", "").schema(schema).tool(Twice);
+    for entry in [entry.clone(), entry.isolated()] {
+        let guard = Guard::builder().tool(entry).build().unwrap();
+        let reply = guard.handle(Call::new("1", "t", r#"{ "a": 1 }"#)).await;
+        assert_eq!(reply.text, r#"["{ \"a\": 1 }",{"a":1},"{ \"a\": 1 }"]"#);
+    }
 }
 
 /// Reads numbers as octal texts, whatever its schema says.

@@ -57,21 +57,24 @@ pub(super) struct Worded {
 }
 
 impl Worded {
-    #[inline(never)]
     fn accepts(&self, value: &Value) -> bool {
-        let Value::String(text) = value else { return false };
+        matches!(value, Value::String(text) if self.accepts_text(text))
+    }
+
+    #[inline(never)]
+    pub(super) fn accepts_text(&self, text: &str) -> bool {
         is_as_long(text, self.min, self.max)
-            && !self.not.iter().any(|word| word == text)
+            && !self.not.iter().any(|word| *word == text)
             && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
     }
 }
 
 /// Items of one kind, so many.
 pub(super) struct List {
-    items: Accepts,
-    min: usize,
-    max: usize,
-    is_unique: bool,
+    pub(super) items: Accepts,
+    pub(super) min: usize,
+    pub(super) max: usize,
+    pub(super) is_unique: bool,
 }
 
 /// How many schemas within one another are looked at, and how many in all: a few lines of references

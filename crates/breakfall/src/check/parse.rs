@@ -3,8 +3,8 @@
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::Schema;
 use super::repair::{self, Mended};
+use super::{Arguments, Schema};
 use crate::attempt::CallKey;
 use crate::{Detail, Failure, FailureKind, Problem, RawArguments};
 
@@ -32,15 +32,16 @@ impl Measured<'_> {
         }
     }
 
-    /// Takes the value, where there is nothing left to check.
+    /// Takes them, where there is nothing left to check.
     #[inline]
-    pub(super) fn accepted(&mut self, max_bytes: usize) -> Option<Value> {
+    pub(super) fn accepted(&mut self, max_bytes: usize) -> Option<Arguments> {
         if !self.is_accepted || self.bytes > max_bytes {
             return None;
         }
         match std::mem::take(self.raw) {
-            RawArguments::Json(value) => Some(value),
-            RawArguments::Text(_) | RawArguments::CutOff(_) => None,
+            RawArguments::Json(value) => Some(Arguments::of(value)),
+            RawArguments::Text(text) => Some(Arguments::skimmed(text)),
+            RawArguments::CutOff(_) => None,
         }
     }
 }
@@ -53,7 +54,9 @@ pub(crate) fn tame<'r>(raw: &'r mut RawArguments, schema: Option<&Schema>) -> Ta
             Some(bytes) => (bytes, true),
             None => (measured(value)?, false),
         },
-        RawArguments::Text(text) => (text.len(), false),
+        RawArguments::Text(text) => {
+            (text.len(), schema.is_some_and(|schema| schema.accepts_text(text)))
+        }
         RawArguments::CutOff(_) => (0, false),
     };
     Ok(Measured { raw, bytes, is_accepted })
@@ -112,6 +115,12 @@ pub(super) fn parse(
             parse(Measured { raw, bytes, is_accepted: false }, tool, max_bytes, may_repair)
         }
     }
+}
+
+/// What was seen to be JSON.
+#[cold]
+pub(super) fn skimmed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 fn parse_text(text: &str, may_repair: bool) -> Result<Parsed, Failure> {

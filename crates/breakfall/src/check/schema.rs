@@ -137,6 +137,11 @@ impl Schema {
         self.simple.as_ref()?.weigh(value)
     }
 
+    /// Whether a text surely is an object that it accepts, which is simple to see.
+    pub(super) fn accepts_text(&self, text: &str) -> bool {
+        self.simple.as_ref().is_some_and(|simple| simple.accepts_text(text))
+    }
+
     pub(crate) fn accepts(&self, value: &Value) -> bool {
         self.simple.as_ref().is_some_and(|simple| simple.accepts(value)) || self.validates(value)
     }

@@ -9,22 +9,25 @@ use super::accepts::{Accepts, Seen, Source, same};
 use super::known::{has_only, is_of_type};
 use super::limits::length;
 use super::parse::{MAX_DEPTH, measure};
+use super::skim::Opening;
 
 /// Says yes where a schema surely accepts a value. No means that the validator is to be asked.
 pub(super) struct Simple {
-    fields: Vec<Field>,
-    required: usize,
+    pub(super) fields: Vec<Field>,
+    pub(super) required: usize,
     /// How many fields there may be.
-    least: usize,
-    most: usize,
+    pub(super) least: usize,
+    pub(super) most: usize,
     /// What other fields may be; nothing where there are none.
-    others: Option<Accepts>,
+    pub(super) others: Option<Accepts>,
 }
 
-struct Field {
-    name: String,
-    is_required: bool,
-    accepts: Accepts,
+pub(super) struct Field {
+    pub(super) name: String,
+    /// Its name as a text begins with it.
+    pub(super) opening: Opening,
+    pub(super) is_required: bool,
+    pub(super) accepts: Accepts,
 }
 
 impl Simple {
@@ -51,7 +54,8 @@ impl Simple {
         let mut fields = Vec::new();
         for (name, field) in schema.get("properties").map_or(Some(&Map::new()), Value::as_object)? {
             let accepts = Accepts::of(field, source)?;
-            fields.push(Field { name: name.clone(), is_required: false, accepts });
+            let opening = Opening::of(name);
+            fields.push(Field { name: name.clone(), opening, is_required: false, accepts });
         }
         for name in schema.get("required").map_or(Some(&Vec::new()), Value::as_array)? {
             let field = fields.iter_mut().find(|field| field.name == *name)?;
@@ -128,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::samples::schema;
+    use super::super::samples::{field, schema, value};
     use super::*;
 
     #[test]
@@ -187,85 +191,6 @@ mod tests {
         ] {
             assert!(Simple::of(&schema).is_none(), "{schema}");
         }
-    }
-
-    fn field() -> impl Strategy<Value = Value> {
-        let plain = prop_oneof![
-            Just(json!(true)),
-            Just(json!({"description": "anything"})),
-            Just(json!({"type": "null"})),
-            Just(json!({"type": "boolean"})),
-            Just(json!({"type": "number", "format": "double"})),
-            Just(json!({"type": "array"})),
-            Just(json!({"type": "object"})),
-            Just(json!({"type": "array", "items": {"type": "integer", "minimum": 1}})),
-            Just(
-                json!({"type": ["array", "null"], "items": {"$ref": "#/$defs/word"}, "minItems": 1})
-            ),
-            Just(
-                json!({"type": "array", "maxItems": 2, "items": {"type": "array", "items": true}})
-            ),
-            Just(json!({"type": "object", "properties": {"a": {"type": "integer"}},
-                "required": ["a"], "additionalProperties": false})),
-            Just(json!({"type": "object", "propertyNames": {"type": "string"},
-                "additionalProperties": {"type": "integer"}})),
-            Just(json!({"type": "number", "minimum": -1, "maximum": 3})),
-            Just(json!({"type": "number", "exclusiveMinimum": 0})),
-            Just(json!({"type": "integer", "exclusiveMinimum": -1, "minimum": 1, "maximum": 3})),
-            Just(json!({"type": "integer", "exclusiveMaximum": 2, "minimum": i64::MIN})),
-            Just(json!({"type": "number", "minimum": 0.5, "exclusiveMaximum": 3})),
-            Just(json!({"type": "number", "exclusiveMinimum": 0.5, "maximum": 1.0})),
-            Just(json!({"type": "integer", "multipleOf": 2, "maximum": 3})),
-            Just(json!({"type": "number", "multipleOf": 3})),
-            Just(json!({"type": "array", "uniqueItems": true, "items": {"type": "string"}})),
-            Just(json!({"type": "object", "minProperties": 1, "maxProperties": 1})),
-            Just(json!({"type": "string", "minLength": 1, "not": {"const": "a"}})),
-            Just(json!({"type": "string", "pattern": "^[ab]", "not": {"const": "a"}})),
-            Just(json!({"type": ["string", "null"], "pattern": "^[^b]{2,3}$", "minLength": 1})),
-            Just(json!({"not": {"enum": ["a", "ab"]}, "x-order": 1})),
-            Just(json!({"allOf": [{"type": "string"}, {"maxLength": 3, "type": "string"}]})),
-            Just(json!({"type": "string", "anyOf": [{"const": "a"}, {"enum": ["b", "c"]}]})),
-            Just(json!({"enum": ["a", 1, null, true], "nullable": true})),
-            Just(json!({"type": "integer", "const": 1})),
-            Just(json!({"type": ["integer", "string"], "enum": ["a", 1, 2]})),
-            Just(json!({"type": ["string", "null"]})),
-            Just(json!({"enum": ["a", "b"]})),
-            Just(json!({"const": "a"})),
-            Just(json!({"$ref": "#/$defs/word"})),
-            Just(json!({"oneOf": [{"const": "a", "type": "string"}, {"const": "b"}]})),
-            (0_u64..3, 2_u64..5).prop_map(
-                |(min, max)| json!({"type": "string", "minLength": min, "maxLength": max})
-            ),
-            (-2_i64..2, 0_i64..4)
-                .prop_map(|(min, max)| json!({"type": "integer", "minimum": min, "maximum": max})),
-        ];
-        let either = proptest::collection::vec(plain.clone(), 1..3);
-        prop_oneof![3 => plain, 1 => either.prop_map(|all| json!({"anyOf": all}))]
-    }
-
-    fn value() -> impl Strategy<Value = Value> {
-        let plain = prop_oneof![
-            Just(json!(null)),
-            Just(json!(true)),
-            (-4_i64..6).prop_map(|number| json!(number)),
-            Just(json!(1.0)),
-            Just(json!(0.5)),
-            Just(json!(u64::MAX)),
-            "[abü]{0,5}".prop_map(|text| json!(text)),
-            Just(json!([1])),
-            Just(json!([])),
-            Just(json!(["a", "c"])),
-            Just(json!(["a", "c", "a"])),
-            Just(json!({"a": 1, "b": 2})),
-            Just(json!([[1], [], "a"])),
-            Just(json!([[1], []])),
-            Just(json!({"a": 1})),
-            Just(json!({"a": "b"})),
-            Just(json!({"b": 1})),
-            Just(json!({})),
-        ];
-        let object = proptest::collection::btree_map("[abcd]", plain, 0..5);
-        prop_oneof![9 => object.prop_map(|fields| json!(fields)), 1 => Just(json!("a"))]
     }
 
     proptest! {

@@ -152,9 +152,13 @@ where
     }
 }
 
-/// The schema accepted these arguments; serde has the last word.
+/// The schema accepted these arguments; serde has the last word. What nobody has read yet is read
+/// into the type at once.
 #[inline]
 fn typed<A: DeserializeOwned>(arguments: &Arguments) -> Result<A, Failure> {
+    if let Some(typed) = arguments.unread().and_then(|text| serde_json::from_str(text).ok()) {
+        return Ok(typed);
+    }
     A::deserialize(arguments.value()).map_err(|error| refused(&error))
 }
 

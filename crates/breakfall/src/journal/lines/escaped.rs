@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::stretch::{first_marked, is_marked};
+
 /// How many bytes are looked at together.
 const TOGETHER: usize = 16;
 
@@ -38,23 +40,10 @@ fn has_marked(bytes: &[u8]) -> bool {
     if let Some(last) = bytes.last_chunk::<TOGETHER>() {
         bytes.as_chunks::<TOGETHER>().0.iter().any(any) || any(last)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        in_word(u64::from_le_bytes(*first)) || in_word(u64::from_le_bytes(*last))
+        first_marked(*first).is_some() || first_marked(*last).is_some()
     } else {
         bytes.iter().any(|byte| is_marked(*byte))
     }
-}
-
-/// Whether any byte of a word is to be escaped: a byte borrows from its highest bit if it is less.
-fn in_word(word: u64) -> bool {
-    const EACH: u64 = u64::MAX / 0xff;
-    let less = |word: u64, than: u8| word.wrapping_sub(EACH * u64::from(than)) & !word;
-    let is = |byte: u8| less(word ^ (EACH * u64::from(byte)), 1);
-    (less(word, 0x20) | is(b'"') | is(b'\\')) & (EACH * 0x80) != 0
-}
-
-#[expect(clippy::needless_bitwise_bool, reason = "without branches it is done for many at once")]
-fn is_marked(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 fn escape(to: &mut String, byte: u8) {
