@@ -139,11 +139,13 @@ impl<'a> Caught<'a> {
             }
             true
         });
-        match (given, caught) {
-            (Some(outcome), _) => Poll::Ready(outcome),
-            (None, Ok(true)) => Poll::Pending,
-            (None, Ok(false)) => Poll::Ready(Err(Failure::broken("polled after it was done"))),
-            (None, Err(failure)) => Poll::Ready(Err(failure)),
+        if let Some(outcome) = given {
+            return Poll::Ready(outcome);
+        }
+        match caught {
+            Ok(true) => Poll::Pending,
+            Ok(false) => Poll::Ready(Err(Failure::broken("polled after it was done"))),
+            Err(failure) => Poll::Ready(Err(failure)),
         }
     }
 }

@@ -60,16 +60,23 @@ impl CallKey {
     }
 }
 
-/// Arguments have a bounded depth: see `tame`.
+/// Arguments have a bounded depth: see `tame`. Every text is told apart from what stands beside it by
+/// its length, which the hasher takes in.
 fn hash(value: &Value, hasher: &mut impl Hasher) {
-    std::mem::discriminant(value).hash(hasher);
     match value {
-        Value::Null => {}
-        Value::Bool(truth) => truth.hash(hasher),
-        Value::Number(number) => number.hash(hasher),
-        Value::String(text) => text.hash(hasher),
+        Value::Null => hasher.write_u8(0),
+        Value::Bool(truth) => hasher.write_u8(1 + u8::from(*truth)),
+        Value::Number(number) => {
+            hasher.write_u8(3);
+            number.hash(hasher);
+        }
+        Value::String(text) => {
+            hasher.write_u8(4);
+            hasher.write(text.as_bytes());
+        }
         Value::Array(items) => {
-            items.len().hash(hasher);
+            hasher.write_u8(5);
+            hasher.write_usize(items.len());
             for item in items {
                 hash(item, hasher);
             }
@@ -78,10 +85,11 @@ fn hash(value: &Value, hasher: &mut impl Hasher) {
             // In whatever order they come.
             let fields = fields.iter().map(|(name, value)| {
                 let mut hasher = FixedState::default().build_hasher();
-                name.hash(&mut hasher);
+                hasher.write(name.as_bytes());
                 hash(value, &mut hasher);
                 hasher.finish()
             });
+            hasher.write_u8(6);
             hasher.write_u64(fields.fold(0, u64::wrapping_add));
         }
     }

@@ -1,7 +1,7 @@
 //! What is remembered of a run: the tools that are out for the rest of it, and what failed in it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,14 +11,17 @@ use tokio::time::Instant;
 use crate::attempt::{CallKey, Refusal, RepeatRules, Repeats, Trail, Way};
 use crate::{Block, Call, Detail, Disposition, Failure, FailureKind, Outcome};
 
-/// How many runs are remembered; the one unused for longest is forgotten first.
+/// How many runs are remembered; of those in one part the one unused for longest is forgotten first.
 const RUNS: usize = 1024;
+
+/// In how many parts: runs that go on at the same time are not in each other's way.
+const PARTS: usize = 16;
 
 /// The runs in which something failed. A call without a run belongs to one run without a name.
 #[derive(Default)]
 pub(super) struct Runs {
     marks: Marks,
-    known: Mutex<Known>,
+    parts: [Mutex<Known>; PARTS],
 }
 
 /// Where a run in which something failed may be: a run without a mark needs no lock.
@@ -34,10 +37,17 @@ impl Default for Marks {
     }
 }
 
+/// Where a run is, of so many places.
+fn place(run: Option<&str>, places: usize) -> usize {
+    let Some(run) = run else { return 0 };
+    let mut hasher = FixedState::default().build_hasher();
+    hasher.write(run.as_bytes());
+    usize::try_from(hasher.finish() % places as u64).unwrap_or_default()
+}
+
 impl Marks {
     fn of(&self, run: Option<&str>) -> &AtomicU32 {
-        let place = FixedState::default().hash_one(run);
-        &self.places[usize::try_from(place % RUNS as u64).unwrap_or_default()]
+        &self.places[place(run, RUNS)]
     }
 
     #[inline]
@@ -86,8 +96,9 @@ impl Run {
 }
 
 impl Runs {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is known of a run, and of others.
+    fn known(&self, run: Option<&str>) -> MutexGuard<'_, Known> {
+        self.parts[place(run, PARTS)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Refuses a tool that is paused in the call's run. Whether anything may have failed in it.
@@ -97,7 +108,7 @@ impl Runs {
     }
 
     fn admit_known(&self, call: &Call, tool: &str) -> Result<bool, Failure> {
-        let mut known = self.known();
+        let mut known = self.known(call.run.as_deref());
         let run = known.runs.get_mut(&call.run);
         if run.is_some_and(|run| run.is_paused(tool)) {
             let detail = Detail::Blocked(Block::PausedInRun);
@@ -114,7 +125,7 @@ impl Runs {
         since: Instant,
         key: impl FnOnce() -> CallKey,
     ) -> Result<Option<CallKey>, Failure> {
-        let mut known = self.known();
+        let mut known = self.known(call.run.as_deref());
         let Some(run) = known.runs.get_mut(&call.run).filter(|run| !run.repeats.is_empty()) else {
             return Ok(None);
         };
@@ -136,7 +147,7 @@ impl Runs {
         match outcome {
             Ok(output) => {
                 if let Some(key) = trail.key
-                    && let Some(run) = self.known().runs.get_mut(&call.run)
+                    && let Some(run) = self.known(call.run.as_deref()).runs.get_mut(&call.run)
                 {
                     run.repeats.succeeded(key, &call.tool, trail.may_change);
                 }
@@ -153,7 +164,7 @@ impl Runs {
         if key.is_none() && !pauses {
             return failure;
         }
-        let mut known = self.known();
+        let mut known = self.known(call.run.as_deref());
         let run = known.run(call, &self.marks);
         if pauses {
             run.paused.insert(call.tool.clone(), None);
@@ -188,7 +199,7 @@ impl Runs {
     }
 
     pub(super) fn end(&self, run: Option<&str>) {
-        let mut known = self.known();
+        let mut known = self.known(run);
         if let Some(forgotten) = known.runs.remove(&run.map(Arc::from)) {
             known.turns.remove(&forgotten.used);
             self.marks.remove(run);
@@ -221,7 +232,7 @@ impl Known {
             match used {
                 Some(used) => drop(self.turns.remove(&used)),
                 None => {
-                    if self.runs.len() >= RUNS {
+                    if self.runs.len() >= RUNS / PARTS {
                         self.forget_oldest(marks);
                     }
                     marks.add(call.run.as_deref());
@@ -275,20 +286,39 @@ mod tests {
 
     #[test]
     fn the_run_unused_for_longest_is_forgotten_first() {
+        const ROOM: usize = RUNS / PARTS;
         let runs = Runs::default();
-        let is_known = |run: usize| runs.known().runs.contains_key(&call(run).run);
-        for run in 0..RUNS {
-            runs.known().run(&call(run), &runs.marks);
-        }
-        runs.known().run(&call(0), &runs.marks);
-        runs.known().run(&call(RUNS), &runs.marks);
-        assert_eq!([0, 1, 2, RUNS].map(is_known), [true, false, true, true]);
-        runs.end(Some("0"));
-        runs.known().run(&call(RUNS + 1), &runs.marks);
-        assert_eq!([0, 2, RUNS + 1].map(is_known), [false, true, true]);
-        let known = runs.known();
-        assert_eq!((known.runs.len(), known.turns.len()), (RUNS, RUNS));
+        let part = |call: &Call| place(call.run.as_deref(), PARTS);
+        // Those of one part, whatever they are called.
+        let calls: Vec<Call> = (0..).map(call).filter(|it| part(it) == 0).take(ROOM + 2).collect();
+        let use_run = |nth: usize| {
+            runs.known(calls[nth].run.as_deref()).run(&calls[nth], &runs.marks);
+        };
+        let is_known =
+            |nth: usize| runs.known(calls[nth].run.as_deref()).runs.contains_key(&calls[nth].run);
+        (0..ROOM).for_each(use_run);
+        use_run(0);
+        use_run(ROOM);
+        assert_eq!([0, 1, 2, ROOM].map(is_known), [true, false, true, true]);
+        runs.end(calls[0].run.as_deref());
+        use_run(ROOM + 1);
+        assert_eq!([0, 2, ROOM + 1].map(is_known), [false, true, true]);
+        let known = runs.known(calls[0].run.as_deref());
+        assert_eq!((known.runs.len(), known.turns.len()), (ROOM, ROOM));
         let marks = runs.marks.places.iter().map(|mark| mark.load(Ordering::Relaxed)).sum::<u32>();
-        assert_eq!(marks as usize, RUNS);
+        assert_eq!(marks as usize, ROOM);
+    }
+
+    #[test]
+    fn hundreds_of_runs_are_remembered() {
+        let runs = Runs::default();
+        for run in 0..RUNS / 2 {
+            let call = call(run);
+            runs.known(call.run.as_deref()).run(&call, &runs.marks);
+        }
+        let remembered = (0..RUNS / 2)
+            .map(call)
+            .filter(|call| runs.known(call.run.as_deref()).runs.contains_key(&call.run));
+        assert_eq!(remembered.count(), RUNS / 2);
     }
 }

@@ -208,7 +208,7 @@ fn peers(counts: &Value) -> Vec<Promise> {
             "rig tool set: success",
             "guarded call: success from text",
             10.0,
-            "the text becomes a value, which is checked; rig reads it into the tool's type",
+            "reading the text into the tool's type takes a third of what is left, the tool itself another",
         ),
         (
             "fewer instructions than rmcp's router",
