@@ -65,17 +65,23 @@ pub(crate) fn is_marked(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// Which of eight bytes, the first in the lowest, is the first that is marked so.
+/// Marks of eight bytes that are such: nothing where none is. The first is surely marked, in its
+/// highest bit; what stands behind it may be without reason.
 #[inline]
-pub(crate) fn first_marked(eight: [u8; 8]) -> Option<usize> {
+pub(crate) fn marks(eight: [u8; 8]) -> u64 {
     const EACH: u64 = u64::MAX / 0xff;
     let eight = u64::from_le_bytes(eight);
-    // Where a byte is below another its highest bit is borrowed; what that does to the bytes behind it
-    // does not matter.
+    // Where a byte is below another its highest bit is borrowed.
     let below = |bytes: u64, byte: u8| bytes.wrapping_sub(EACH * u64::from(byte)) & !bytes;
     let is = |byte: u8| below(eight ^ (EACH * u64::from(byte)), 1);
-    let marked = (below(eight, b' ') | is(b'"') | is(b'\\')) & (EACH * 0x80);
-    (marked != 0).then(|| marked.trailing_zeros() as usize / 8)
+    (below(eight, b' ') | is(b'"') | is(b'\\')) & (EACH * 0x80)
+}
+
+/// Which of eight bytes is the first such.
+#[inline]
+pub(crate) fn first_marked(eight: [u8; 8]) -> Option<usize> {
+    let marks = marks(eight);
+    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
 }
 
 /// Where two bytes first stand beside each other.
@@ -107,7 +113,9 @@ mod tests {
                 Just(b'"'), Just(b'\\'), Just(b'!'), Just(b' '), Just(b']'), any::<u8>()
             ])
         ) {
-            prop_assert_eq!(first_marked(bytes), bytes.iter().position(|byte| is_marked(*byte)));
+            let first = bytes.iter().position(|byte| is_marked(*byte));
+            prop_assert_eq!(first_marked(bytes), first);
+            prop_assert_eq!(marks(bytes) == 0, first.is_none());
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::stretch::{first_marked, is_marked};
+use crate::stretch::marks;
 
 /// How many bytes a value mostly takes.
 const SHORT: usize = 24;
@@ -68,14 +68,15 @@ fn push_text(to: &mut String, text: &str) {
 fn stands_for_itself(bytes: &[u8]) -> bool {
     if let Some(last) = bytes.last_chunk::<8>() {
         let (eights, _) = bytes.as_chunks::<8>();
-        let all = eights.iter().all(|eight| first_marked(*eight).is_none());
-        return all && first_marked(*last).is_none();
+        return eights.iter().all(|eight| marks(*eight) == 0) && marks(*last) == 0;
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
-        return first_marked((first << 32 | last).to_le_bytes()).is_none();
+        return marks((first << 32 | last).to_le_bytes()) == 0;
     }
-    !bytes.iter().any(|byte| is_marked(*byte))
+    let space = u64::from_le_bytes([b' '; 8]);
+    let all = bytes.iter().fold(space, |all, byte| all << 8 | u64::from(*byte));
+    marks(all.to_le_bytes()) == 0
 }
 
 /// Any value and any text can be serialized.

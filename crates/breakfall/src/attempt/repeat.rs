@@ -70,12 +70,10 @@ fn hash(value: &Value, hasher: &mut impl Hasher) {
             hasher.write_u8(3);
             number.hash(hasher);
         }
-        Value::String(text) => {
-            hasher.write_u8(4);
-            hasher.write(text.as_bytes());
-        }
+        // What most arguments are: alone without a word before it.
+        Value::String(text) => hasher.write(text.as_bytes()),
         Value::Array(items) => {
-            hasher.write_u8(5);
+            hasher.write_u8(4);
             hasher.write_usize(items.len());
             for item in items {
                 hash(item, hasher);
@@ -89,7 +87,7 @@ fn hash(value: &Value, hasher: &mut impl Hasher) {
                 hash(value, &mut hasher);
                 hasher.finish()
             });
-            hasher.write_u8(6);
+            hasher.write_u8(5);
             hasher.write_u64(fields.fold(0, u64::wrapping_add));
         }
     }

@@ -165,37 +165,34 @@ impl Runs {
             return failure;
         }
         let mut known = self.known(call.run.as_deref());
-        let run = known.run(call, &self.marks);
-        if pauses {
-            run.paused.insert(call.tool.clone(), None);
-        }
-        let Some(key) = key else { return failure };
-        let rules = terms.rules;
-        let now = Instant::now();
-        let (message, is_of_program) = (failure.message(), failure.is_of_program());
-        let way = Way { kind, wait: failure.wait(), message, is_of_program };
-        let (times, counts) = run.repeats.failed(key, way, rules, (terms.since, now));
-        if times >= rules.warn_at {
-            failure.facts_mut().times = times;
-        }
-        let times_of_it = (terms.since, now);
-        if counts
-            && is_of_the_tool(&failure)
-            && run.repeats.tool_failed(&call.tool, rules, times_of_it)
-        {
-            // A run may last for days: then it is tried again.
-            let until = now.checked_add(rules.forget_after);
-            run.paused.entry(call.tool.clone()).or_insert(until);
-        }
-        // What was refused before it ran is not even looked at any more.
-        if times >= rules.refuse_at
-            && counts
-            && !terms.was_dispatched
-            && let Some(refusal) = run.repeats.refuse(key, rules, (now, now))
-        {
-            return refused(refusal);
-        }
-        failure
+        let refusal = known.at_run(call, &self.marks, |run| {
+            if pauses {
+                run.paused.insert(call.tool.clone(), None);
+            }
+            let key = key?;
+            let rules = terms.rules;
+            let now = Instant::now();
+            let (message, is_of_program) = (failure.message(), failure.is_of_program());
+            let way = Way { kind, wait: failure.wait(), message, is_of_program };
+            let (times, counts) = run.repeats.failed(key, way, rules, (terms.since, now));
+            if times >= rules.warn_at {
+                failure.facts_mut().times = times;
+            }
+            let times_of_it = (terms.since, now);
+            if counts
+                && is_of_the_tool(&failure)
+                && run.repeats.tool_failed(&call.tool, rules, times_of_it)
+            {
+                // A run may last for days: then it is tried again.
+                let until = now.checked_add(rules.forget_after);
+                run.paused.entry(call.tool.clone()).or_insert(until);
+            }
+            // What was refused before it ran is not even looked at any more.
+            let is_in_vain = times >= rules.refuse_at && counts && !terms.was_dispatched;
+            if is_in_vain { run.repeats.refuse(key, rules, (now, now)) } else { None }
+        });
+        drop(known);
+        refusal.map_or(failure, refused)
     }
 
     pub(super) fn end(&self, run: Option<&str>) {
@@ -225,25 +222,27 @@ impl RunTerms<'_> {
 }
 
 impl Known {
-    fn run(&mut self, call: &Call, marks: &Marks) -> &mut Run {
-        let used = self.runs.get(&call.run).map(|run| run.used);
-        // Mostly it is the one that was used last.
-        if used != Some(self.turn) {
-            match used {
-                Some(used) => drop(self.turns.remove(&used)),
-                None => {
-                    if self.runs.len() >= RUNS / PARTS {
-                        self.forget_oldest(marks);
-                    }
-                    marks.add(call.run.as_deref());
+    /// Does something with a call's run, which is the one that was used last from now on.
+    fn at_run<T>(&mut self, call: &Call, marks: &Marks, act: impl FnOnce(&mut Run) -> T) -> T {
+        let used = match self.runs.get_mut(&call.run) {
+            // Mostly it is that.
+            Some(run) if run.used == self.turn => return act(run),
+            run => run.map(|run| run.used),
+        };
+        match used {
+            Some(used) => drop(self.turns.remove(&used)),
+            None => {
+                if self.runs.len() >= RUNS / PARTS {
+                    self.forget_oldest(marks);
                 }
+                marks.add(call.run.as_deref());
             }
-            self.turn += 1;
-            self.turns.insert(self.turn, call.run.clone());
         }
+        self.turn += 1;
+        self.turns.insert(self.turn, call.run.clone());
         let run = self.runs.entry(call.run.clone()).or_default();
         run.used = self.turn;
-        run
+        act(run)
     }
 
     fn forget_oldest(&mut self, marks: &Marks) {
@@ -292,7 +291,7 @@ mod tests {
         // Those of one part, whatever they are called.
         let calls: Vec<Call> = (0..).map(call).filter(|it| part(it) == 0).take(ROOM + 2).collect();
         let use_run = |nth: usize| {
-            runs.known(calls[nth].run.as_deref()).run(&calls[nth], &runs.marks);
+            runs.known(calls[nth].run.as_deref()).at_run(&calls[nth], &runs.marks, |_| ());
         };
         let is_known =
             |nth: usize| runs.known(calls[nth].run.as_deref()).runs.contains_key(&calls[nth].run);
@@ -314,7 +313,7 @@ mod tests {
         let runs = Runs::default();
         for run in 0..RUNS / 2 {
             let call = call(run);
-            runs.known(call.run.as_deref()).run(&call, &runs.marks);
+            runs.known(call.run.as_deref()).at_run(&call, &runs.marks, |_| ());
         }
         let remembered = (0..RUNS / 2)
             .map(call)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::stretch::{first_marked, is_marked};
+use crate::stretch::{is_marked, marks};
 
 /// How many bytes are looked at together.
 const TOGETHER: usize = 16;
@@ -40,7 +40,7 @@ fn has_marked(bytes: &[u8]) -> bool {
     if let Some(last) = bytes.last_chunk::<TOGETHER>() {
         bytes.as_chunks::<TOGETHER>().0.iter().any(any) || any(last)
     } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
-        first_marked(*first).is_some() || first_marked(*last).is_some()
+        marks(*first) | marks(*last) != 0
     } else {
         bytes.iter().any(|byte| is_marked(*byte))
     }
