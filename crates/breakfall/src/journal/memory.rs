@@ -85,16 +85,16 @@ impl Memory {
         let mut held = self.held.fetch_add(1, Ordering::Relaxed) + 1;
         let mut bytes = self.bytes.fetch_add(weight, Ordering::Relaxed) + weight;
         while held > self.max_samples || bytes > self.max_bytes {
-            let Some(oldest) = self.oldest(own).take_oldest() else { break };
+            let Some(oldest) = self.oldest(own, held).take_oldest() else { break };
             held = self.held.fetch_sub(1, Ordering::Relaxed) - 1;
             bytes = self.bytes.fetch_sub(oldest.weight, Ordering::Relaxed) - oldest.weight;
         }
     }
 
-    /// Where the oldest sample is. One of its own that came about then is as old to a thread: what
-    /// others hold is left to them.
-    fn oldest<'s>(&'s self, own: &'s Shelf) -> &'s Shelf {
-        let about_then = self.max_samples as u64 / 8;
+    /// Where the oldest sample is, of so many. One of its own that came about then is as old to a
+    /// thread: what others hold is left to them, as long as what is newest stays.
+    fn oldest<'s>(&'s self, own: &'s Shelf, held: usize) -> &'s Shelf {
+        let about_then = held as u64 / 8;
         let mut oldest = (own, own.oldest().map_or(u64::MAX, |own| own.saturating_sub(about_then)));
         for shelf in self.shelves.iter() {
             if let Some(number) = shelf.oldest()
@@ -249,19 +249,24 @@ mod tests {
 
     #[test]
     fn what_a_thread_left_behind_makes_room_for_what_is_new() {
-        let memory = Memory::new(80, 1 << 20);
-        let take = |numbers: std::ops::Range<u64>| {
-            let memory = &memory;
-            scope(|scope| {
-                scope.spawn(move || numbers.for_each(|nth| memory.take(abandoned(nth, 8))));
-            });
-        };
-        take(0..80);
-        take(80..200);
-        let numbers: Vec<u64> = memory.samples().iter().map(|record| number(record)).collect();
-        // A few that are older may be left.
-        assert_eq!(numbers.len(), 80);
-        assert!(numbers.is_sorted() && numbers.iter().all(|nth| *nth >= 110), "{numbers:?}");
-        assert_eq!(numbers.last(), Some(&199));
+        let weight = abandoned(0, 8).weight();
+        // Bounded in number, and in bytes.
+        for (max_samples, max_bytes) in [(80, 1 << 20), (1_000_000, 80 * weight)] {
+            let memory = Memory::new(max_samples, max_bytes);
+            let take = |numbers: std::ops::Range<u64>| {
+                let memory = &memory;
+                scope(|scope| {
+                    scope.spawn(move || numbers.for_each(|nth| memory.take(abandoned(nth, 8))));
+                });
+                memory.samples().iter().map(|record| number(record)).collect::<Vec<u64>>()
+            };
+            take(0..80);
+            assert_eq!(take(80..81).last(), Some(&80));
+            let numbers = take(81..200);
+            // A few that are older may be left.
+            assert_eq!(numbers.len(), 80);
+            assert!(numbers.is_sorted() && numbers.iter().all(|nth| *nth >= 110), "{numbers:?}");
+            assert_eq!(numbers.last(), Some(&199));
+        }
     }
 }

@@ -76,7 +76,7 @@ pub(in super::super) const PLOTS: &[Plot] = &[
             stays(
                 "errors: one more",
                 "one more, with its call",
-                "a failure is a count and a place in a ring",
+                "a failure is a count and a place among the newest",
             ),
             stays(
                 "errors: summary",
@@ -86,7 +86,7 @@ pub(in super::super) const PLOTS: &[Plot] = &[
             stays(
                 "errors: query",
                 "samples of a tool",
-                "the ring is looked through; it is full after a thousand failures",
+                "the samples are looked through; there are a thousand at most",
             ),
         ],
     },
@@ -101,14 +101,14 @@ pub(in super::super) const PLOTS: &[Plot] = &[
             stays(
                 "hostile errors: one more",
                 "one more, with its call",
-                "a failure is a count and a place in a ring",
+                "a failure is a count and a place among the newest",
             ),
             stays(
                 "hostile errors: summary",
                 "summary",
                 "names beyond a fixed number of bytes are counted together",
             ),
-            stays("hostile errors: query", "samples of a tool", "the ring is bounded"),
+            stays("hostile errors: query", "samples of a tool", "the samples are bounded"),
         ],
     },
     Plot {
@@ -122,7 +122,7 @@ pub(in super::super) const PLOTS: &[Plot] = &[
             stays(
                 "errors: memory",
                 "40 tools, a few types",
-                "the ring of samples and the counts are bounded",
+                "the samples and the counts are bounded",
             ),
             stays(
                 "hostile errors: memory",
