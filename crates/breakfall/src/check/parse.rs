@@ -19,7 +19,7 @@ pub(crate) type Tamed<'r> = Result<Measured<'r>, Failure>;
 pub(crate) struct Measured<'r> {
     pub(crate) raw: &'r mut RawArguments,
     bytes: usize,
-    /// Whether they are JSON, and the schema was seen to accept them on the way.
+    /// Whether the schema was seen to accept them on the way, as a value or as a text.
     is_accepted: bool,
 }
 
