@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
 use breakfall_counts::{
-    Boxed, Search, arguments, bad_arguments, bare, boxed, panics, settle_heap, tools,
+    AT_HAND, Boxed, Search, arguments, bad_arguments, bare, boxed, panics, settle_heap, tools,
 };
 use futures_util::FutureExt;
 use gungraun::prelude::*;
@@ -21,23 +21,23 @@ use serde_json::{Value, json};
 /// How many calls warm up what is only made once.
 const WARM: u32 = 8;
 
-/// A guard as most have it, and a call for it.
+/// A guard as most have it, and a call for it. Boxed, so that it is not moved while calls are counted.
 struct Ready {
-    guard: Box<Guard>,
+    guard: Guard,
     calls: Vec<Call>,
     given: Option<Reply>,
     /// Held, so that it is dropped outside.
     _run: Arc<str>,
 }
 
-fn guard() -> Box<Guard> {
+fn guard() -> Guard {
     // The breaker of a tool that panics would open before the call that is counted.
     let gate = GateRules { breaker: None, ..GateRules::default() };
     let guard = Guard::builder()
         .tools(tools())
         .policy_for("panics", Policy { gate, ..Policy::default() })
         .build();
-    Box::new(guard.unwrap_or_else(|error| panic!("{error}")))
+    guard.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Warmed up on calls like the one that is counted, which end in this way. Each has arguments and a
@@ -47,7 +47,7 @@ fn ready(
     arguments: &dyn Fn(u32) -> Value,
     many: u32,
     kind: Option<FailureKind>,
-) -> Ready {
+) -> Box<Ready> {
     let guard = guard();
     let call = |n: u32| Call::new(format!("call_{n}"), tool, arguments(n));
     for n in 0..WARM {
@@ -61,8 +61,9 @@ fn ready(
     let last = last.map(|reply| reply.kind());
     assert_eq!(last, Some(kind), "`{tool}` does not do what is to be counted");
     let calls = (0..many).map(|n| call(100 + n).in_run(Arc::clone(&run))).collect();
+    let ready = Box::new(Ready { guard, calls, given: None, _run: run });
     settle_heap();
-    Ready { guard, calls, given: None, _run: run }
+    ready
 }
 
 /// Arguments that fit every schema: a call that is refused would leave its mark on the guard.
@@ -84,15 +85,15 @@ fn bad(n: u32) -> Value {
     value
 }
 
-fn succeeds(many: u32) -> Ready {
+fn succeeds(many: u32) -> Box<Ready> {
     ready("search", &good, many, None)
 }
 
-fn succeeds_by(tool: &str) -> Ready {
+fn succeeds_by(tool: &str) -> Box<Ready> {
     ready(tool, &good, 1, None)
 }
 
-fn as_text(many: u32) -> Ready {
+fn as_text(many: u32) -> Box<Ready> {
     let mut ready = succeeds(many);
     for call in &mut ready.calls {
         call.arguments = good(100).to_string().into();
@@ -101,23 +102,23 @@ fn as_text(many: u32) -> Ready {
     ready
 }
 
-fn fails(tool: &str, kind: FailureKind) -> Ready {
+fn fails(tool: &str, kind: FailureKind) -> Box<Ready> {
     ready(tool, &good, 1, Some(kind))
 }
 
-fn logged(tool: &str) -> Ready {
+fn logged(tool: &str) -> Box<Ready> {
     let _ = tracing::subscriber::set_global_default(LogLines::new(std::io::sink()));
     fails(tool, FailureKind::NotFound)
 }
 
 /// The same by the log that most have.
-fn logged_by_tracing_subscriber(tool: &str) -> Ready {
+fn logged_by_tracing_subscriber(tool: &str) -> Box<Ready> {
     let log = tracing_subscriber::fmt().json().with_writer(std::io::sink).finish();
     let _ = tracing::subscriber::set_global_default(log);
     fails(tool, FailureKind::NotFound)
 }
 
-fn has_bad_arguments() -> Ready {
+fn has_bad_arguments() -> Box<Ready> {
     ready("other_tool_7", &bad, 1, Some(FailureKind::InvalidArguments))
 }
 
@@ -145,7 +146,7 @@ fn at_once<T>(work: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
     }
 }
 
-fn one(mut ready: Ready) -> Ready {
+fn one(mut ready: Box<Ready>) -> Box<Ready> {
     if let Some(call) = black_box(&mut ready.calls).pop() {
         ready.given = at_once(pin!(ready.guard.handle(call)));
     }
@@ -212,13 +213,13 @@ fn caught_panic(asked: Search) -> Option<String> {
 #[bench::five_bad_arguments(has_bad_arguments())]
 #[bench::unknown_among_100(fails("other_tol_7", FailureKind::UnknownTool))]
 #[bench::panic(fails("panics", FailureKind::Internal))]
-fn guarded_call(ready: Ready) -> Ready {
+fn guarded_call(ready: Box<Ready>) -> Box<Ready> {
     one(ready)
 }
 
 #[library_benchmark]
 #[bench::ten(succeeds(10))]
-fn guarded_batch(mut ready: Ready) -> (Ready, Option<Vec<Reply>>) {
+fn guarded_batch(mut ready: Box<Ready>) -> (Box<Ready>, Option<Vec<Reply>>) {
     let calls = std::mem::take(&mut ready.calls);
     let replies = at_once(pin!(ready.guard.handle_all(black_box(calls))));
     (ready, black_box(replies))
@@ -229,4 +230,7 @@ library_benchmark_group!(
     benchmarks = [bare_call, boxed_call, caught_panic, guarded_call, guarded_batch]
 );
 
-main!(library_benchmark_groups = calls);
+main!(
+    config = LibraryBenchmarkConfig::default().env(AT_HAND.0, AT_HAND.1),
+    library_benchmark_groups = calls
+);

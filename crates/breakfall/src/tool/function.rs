@@ -1,5 +1,6 @@
 //! Tools from typed functions: schemars gives the schema, serde the arguments.
 
+use std::future::ready;
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
@@ -112,12 +113,12 @@ where
         arguments: &'a Arguments,
         context: Context<'a>,
     ) -> BoxFuture<'a, Outcome> {
-        Box::pin(async move {
-            let output = (self.function)(typed(arguments)?, context)
-                .await
-                .map_err(IntoFailure::into_failure)?;
-            output.into_output()
-        })
+        // What is boxed is the function's own work, without what it was given.
+        let work = match typed(arguments) {
+            Ok(arguments) => (self.function)(arguments, context),
+            Err(failure) => return Box::pin(ready(Err(failure))),
+        };
+        Box::pin(async { work.await.map_err(IntoFailure::into_failure)?.into_output() })
     }
 }
 
