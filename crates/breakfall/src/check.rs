@@ -6,6 +6,7 @@ mod fields;
 mod formats;
 mod known;
 mod limits;
+mod odd;
 mod parse;
 mod pattern;
 mod problems;

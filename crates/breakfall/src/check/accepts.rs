@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::known::{DECIDING, has_only, is_number_format, is_of_object, is_of_type};
 use super::limits::{is_as_long, is_exact, is_within, length, limits, whole_limits};
+use super::odd::Odd;
 use super::pattern::Pattern;
 use super::simple::Simple;
 
@@ -41,6 +42,8 @@ pub(super) enum Accepts {
     /// Anything but these words.
     NoneOf(Vec<String>),
     Worded(Box<Worded>),
+    /// What the validator says of it by itself.
+    Odd(Box<Odd>),
     /// Of those above.
     Either(Vec<Self>),
     /// Each of them must accept it.
@@ -82,8 +85,15 @@ pub(super) struct List {
 const DEPTH: u8 = 6;
 const MOST: u32 = 1_000;
 
-/// How many schemas were looked at.
-pub(super) type Seen = Cell<u32>;
+/// How many of them may have a validator of their own.
+const ODD: u32 = 8;
+
+/// How many schemas were looked at, and how many of them are odd.
+#[derive(Default)]
+pub(super) struct Seen {
+    all: Cell<u32>,
+    odd: Cell<u32>,
+}
 
 /// Where schemas are read from, and how many were.
 pub(super) struct Source<'r> {
@@ -99,9 +109,10 @@ impl<'r> Source<'r> {
 
     /// The same for a schema within another, if it may be looked at.
     fn within(&self) -> Option<Self> {
-        self.seen.set(self.seen.get() + 1);
+        let all = &self.seen.all;
+        all.set(all.get() + 1);
         let depth = self.depth.checked_sub(1)?;
-        (self.seen.get() <= MOST).then_some(Self { depth, ..*self })
+        (all.get() <= MOST).then_some(Self { depth, ..*self })
     }
 }
 
@@ -117,6 +128,17 @@ pub(super) fn same(one: &str, other: &str) -> bool {
 }
 
 impl Accepts {
+    /// What a field of an object may be, as far as it is simple to see; the validator sees the rest.
+    pub(super) fn of_field(schema: &Value, source: &Source<'_>) -> Option<Self> {
+        if let Some(simple) = Self::of(schema, source) {
+            return Some(simple);
+        }
+        let odd = &source.seen.odd;
+        odd.set(odd.get() + 1);
+        let odd = (odd.get() <= ODD).then(|| Odd::of(schema, source.root))??;
+        Some(Self::Odd(Box::new(odd)))
+    }
+
     pub(super) fn of(schema: &Value, source: &Source<'_>) -> Option<Self> {
         let source = &source.within()?;
         let fields = match schema {
@@ -342,6 +364,7 @@ impl Accepts {
             (Self::NoneOf(words), Value::String(text)) => !words.iter().any(|word| word == text),
             (Self::NoneOf(_), _) => true,
             (Self::Just(just), value) => just == value,
+            (Self::Odd(odd), value) => odd.accepts(value),
             (Self::Real { min, max }, Value::Number(number)) => {
                 number.as_f64().is_some_and(|x| is_exact(number) && (*min..=*max).contains(&x))
             }

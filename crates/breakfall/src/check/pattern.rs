@@ -1,14 +1,40 @@
-//! Patterns of the common kind: letters one after the other, each from a set, so many of it. What
-//! they match is told without the engine for all others.
+//! Patterns: most are letters one after the other, each from a set, so many of it. What these match
+//! is told letter by letter, and what others do by a table.
+
+mod table;
 
 use std::iter::Peekable;
 use std::str::Chars;
 
+use self::table::Table;
+
 /// Says yes where a pattern surely matches a text. No means that the validator is to be asked.
+pub(super) enum Pattern {
+    Plain(Plain),
+    Any(Box<Table>),
+}
+
+impl Pattern {
+    /// The pattern, if it takes little room.
+    pub(super) fn of(pattern: &str) -> Option<Self> {
+        Plain::of(pattern)
+            .map(Self::Plain)
+            .or_else(|| Table::of(pattern).map(Box::new).map(Self::Any))
+    }
+
+    pub(super) fn matches(&self, text: &str) -> bool {
+        match self {
+            Self::Plain(plain) => plain.matches(text),
+            Self::Any(table) => table.matches(text),
+        }
+    }
+}
+
+/// A pattern of the common kind.
 ///
 /// As many letters as may be are taken at each step, and none is given back: what follows begins
 /// with another one.
-pub(super) struct Pattern {
+pub(super) struct Plain {
     steps: Vec<Step>,
     /// Whether nothing may follow.
     is_whole: bool,
@@ -30,9 +56,9 @@ struct Set {
     others: bool,
 }
 
-impl Pattern {
+impl Plain {
     /// The pattern, if it is of that kind. It begins where the text does.
-    pub(super) fn of(pattern: &str) -> Option<Self> {
+    fn of(pattern: &str) -> Option<Self> {
         let mut rest = pattern.strip_prefix('^')?.chars().peekable();
         let mut steps = Vec::new();
         while let Some(letter) = rest.next() {
@@ -47,7 +73,7 @@ impl Pattern {
         is_clear(&steps).then_some(Self { steps, is_whole: false })
     }
 
-    pub(super) fn matches(&self, text: &str) -> bool {
+    fn matches(&self, text: &str) -> bool {
         let mut rest = text.as_bytes();
         for step in &self.steps {
             let mut taken = 0;
@@ -235,13 +261,13 @@ mod tests {
             (r"^[A-Z]{2,3}$", "EUR"),
             (r"^sk-[a-z]+$", "sk-abc"),
         ] {
-            let found = Pattern::of(pattern).map(|pattern| pattern.matches(text));
+            let found = Plain::of(pattern).map(|pattern| pattern.matches(text));
             assert_eq!(found, is_valid(pattern, text), "{pattern} {text}");
         }
     }
 
     #[test]
-    fn what_says_more_is_left() {
+    fn what_says_more_is_not_plain() {
         for pattern in [
             "a",
             "^a|b$",
@@ -267,7 +293,7 @@ mod tests {
             "^[!-~]$",
             r"^\x41$",
         ] {
-            assert!(Pattern::of(pattern).is_none(), "{pattern}");
+            assert!(Plain::of(pattern).is_none(), "{pattern}");
         }
     }
 
@@ -279,7 +305,7 @@ mod tests {
             pattern in r"\^?([ab\-.]|\\[dDwWsS.\-]|\[\^?([ab1_ \-]|a-c|0-9|\\[dws\]\-])+\]){1,4}([*+?]|\{[0-3]\}|\{[01],\}|\{1,3\})?[ab]?\$?",
             text in r"[abcü1_ .\-\u{a0}\n]{0,6}",
         ) {
-            if let (Some(found), Some(valid)) = (Pattern::of(&pattern), is_valid(&pattern, &text)) {
+            if let (Some(found), Some(valid)) = (Plain::of(&pattern), is_valid(&pattern, &text)) {
                 prop_assert!(valid || !found.matches(&text));
                 // Letters beyond ASCII are the only ones that are left to the validator.
                 prop_assert!(!text.is_ascii() || valid == found.matches(&text));
@@ -288,7 +314,7 @@ mod tests {
 
         #[test]
         fn no_pattern_is_too_odd(pattern in r"\^?[\[\]\\^$*+?{},0-9a-c\-&~|().ü]{0,12}", text in "[a-cü]{0,4}") {
-            if let Some(found) = Pattern::of(&pattern) && found.matches(&text) {
+            if let Some(found) = Plain::of(&pattern) && found.matches(&text) {
                 prop_assert!(is_valid(&pattern, &text).unwrap_or(true));
             }
         }

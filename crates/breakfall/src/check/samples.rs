@@ -67,6 +67,14 @@ pub(super) fn field() -> impl Strategy<Value = Value> {
         Just(json!({"const": "a"})),
         Just(json!({"$ref": "#/$defs/word"})),
         Just(json!({"oneOf": [{"const": "a", "type": "string"}, {"const": "b"}]})),
+        Just(json!({"type": "string", "pattern": "(^|b)a(b|c)?$"})),
+        Just(json!({"format": "date"})),
+        Just(json!({"type": "array", "contains": {"$ref": "#/$defs/again"}})),
+        Just(
+            json!({"if": {"type": "object"}, "then": {"required": ["b"]}, "else": {"minimum": 0}})
+        ),
+        Just(json!({"type": "object", "patternProperties": {"^[ab]$": {"type": "integer"}}})),
+        Just(json!({"oneOf": [{"type": "null"}, {"type": "integer"}, {"minimum": 2}]})),
         (0_u64..3, 2_u64..5)
             .prop_map(|(min, max)| json!({"type": "string", "minLength": min, "maxLength": max})),
         (-2_i64..2, 0_i64..4)

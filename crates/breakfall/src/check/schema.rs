@@ -53,6 +53,17 @@ fn steps(root: &Value, schema: &Value, depth: u8, seen: &mut u64) -> u64 {
     *seen
 }
 
+/// The validator of a schema, or of a part of it.
+pub(super) fn validator(schema: &Value) -> Result<Validator, ValidationError<'static>> {
+    jsonschema::options()
+        .with_pattern_options(
+            PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES),
+        )
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(true)
+        .build(schema)
+}
+
 /// A schema with its validator.
 pub(crate) struct Schema {
     root: Value,
@@ -97,16 +108,9 @@ impl Schema {
         if steps(&spec.input_schema, &spec.input_schema, 0, &mut 0) > STEPS {
             return Err(unusable("/".to_owned(), "checking one value takes too many steps".into()));
         }
-        let validator = jsonschema::options()
-            .with_pattern_options(
-                PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES),
-            )
-            .should_validate_formats(true)
-            .should_ignore_unknown_formats(true)
-            .build(&spec.input_schema)
-            .map_err(|error| {
-                unusable(error.instance_path().to_string(), error.to_string().into())
-            })?;
+        let validator = validator(&spec.input_schema).map_err(|error| {
+            unusable(error.instance_path().to_string(), error.to_string().into())
+        })?;
         let root = spec.input_schema.clone();
         let holds_secrets = holds_secrets(&root);
         let (simple, fields) = (Simple::of(&root), OnceLock::new());
