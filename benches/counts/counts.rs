@@ -12,7 +12,8 @@ use std::task::{Context, Poll, Waker};
 
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
 use breakfall_counts::{
-    AT_HAND, Boxed, Search, arguments, bad_arguments, bare, boxed, panics, settle_heap, tools,
+    AT_HAND, Boxed, Search, arguments, bad_arguments, bare, bare_greeting, boxed, greeted, panics,
+    panics_plainly, settle_heap, tools,
 };
 use futures_util::FutureExt;
 use gungraun::prelude::*;
@@ -35,7 +36,8 @@ fn guard() -> Guard {
     let gate = GateRules { breaker: None, ..GateRules::default() };
     let guard = Guard::builder()
         .tools(tools())
-        .policy_for("panics", Policy { gate, ..Policy::default() })
+        .policy_for("panics", Policy { gate: gate.clone(), ..Policy::default() })
+        .policy_for("panics_plainly", Policy { gate, ..Policy::default() })
         .build();
     guard.unwrap_or_else(|error| panic!("{error}"))
 }
@@ -73,8 +75,14 @@ fn good(n: u32) -> Value {
     value
 }
 
-fn alone() -> Value {
-    let value = good(100);
+/// Arguments of the small tool: no two calls are the same.
+fn somebody(n: u32) -> Value {
+    let mut value = greeted();
+    value["name"] = json!(format!("Ada Lovelace {n}"));
+    value
+}
+
+fn alone(value: Value) -> Value {
     settle_heap();
     value
 }
@@ -91,6 +99,10 @@ fn succeeds(many: u32) -> Box<Ready> {
 
 fn succeeds_by(tool: &str) -> Box<Ready> {
     ready(tool, &good, 1, None)
+}
+
+fn greets(many: u32) -> Box<Ready> {
+    ready("greet", &somebody, many, None)
 }
 
 fn as_text(many: u32) -> Box<Ready> {
@@ -125,17 +137,18 @@ fn has_bad_arguments() -> Box<Ready> {
 /// What a dispatcher without any guard has.
 struct Table {
     tools: HashMap<String, Boxed>,
+    tool: &'static str,
     asked: Vec<Value>,
     given: Vec<Option<Result<String, serde_json::Error>>>,
 }
 
-fn table(many: u32) -> Table {
-    let table = boxed();
-    let _ = table["search"](&good(1)).now_or_never();
-    let asked = (0..many).map(|n| good(100 + n)).collect();
+fn table(tool: &'static str, arguments: &dyn Fn(u32) -> Value, many: u32) -> Table {
+    let tools = boxed();
+    let _ = tools[tool](&arguments(1)).now_or_never();
+    let asked = (0..many).map(|n| arguments(100 + n)).collect();
     let given = Vec::with_capacity(10);
     settle_heap();
-    Table { tools: table, asked, given }
+    Table { tools, tool, asked, given }
 }
 
 /// What work that needs no waiting gives, where it stands: who awaits it does not move it, either.
@@ -154,52 +167,65 @@ fn one(mut ready: Box<Ready>) -> Box<Ready> {
 }
 
 #[library_benchmark]
-#[bench::call(alone())]
+#[bench::call(alone(good(100)))]
 fn bare_call(value: Value) -> Option<Result<String, serde_json::Error>> {
     black_box(at_once(pin!(bare(black_box(&value)))))
 }
 
 #[library_benchmark]
-#[bench::one(table(1))]
-#[bench::ten(table(10))]
+#[bench::call(alone(somebody(100)))]
+fn bare_call_of_a_small_tool(value: Value) -> Option<Result<String, serde_json::Error>> {
+    black_box(at_once(pin!(bare_greeting(black_box(&value)))))
+}
+
+#[library_benchmark]
+#[bench::one(table("search", &good, 1))]
+#[bench::ten(table("search", &good, 10))]
+#[bench::one_of_a_small_tool(table("greet", &somebody, 1))]
+#[bench::ten_of_a_small_tool(table("greet", &somebody, 10))]
 fn boxed_call(mut tools: Table) -> Table {
     for value in tools.asked.drain(..) {
-        let found = tools.tools.get(black_box("search")).map(|tool| tool(black_box(&value)));
+        let found = tools.tools.get(black_box(tools.tool)).map(|tool| tool(black_box(&value)));
         tools.given.push(found.and_then(|work| at_once(pin!(work))));
     }
     tools
 }
 
+/// Work that panics.
+type Panics = fn(Search) -> Pin<Box<dyn Future<Output = String>>>;
+
 /// Nobody is told of a panic; what unwinding makes once is made.
-fn quiet() -> Search {
+fn quiet(panics: Panics) -> (Panics, Search) {
     std::panic::set_hook(Box::new(|_| ()));
     let asked = || Search { query: "where is the error".to_owned(), limit: 1, order: None };
     for _ in 0..WARM {
-        let _ = caught(asked());
+        let _ = caught(panics, asked());
     }
     let asked = asked();
     settle_heap();
-    asked
+    (panics, asked)
 }
 
-fn caught(asked: Search) -> Option<String> {
-    let work: Pin<Box<dyn Future<Output = String>>> = Box::pin(panics(asked));
-    let mut work = black_box(work);
+fn caught(panics: Panics, asked: Search) -> Option<String> {
+    let mut work = black_box(panics(asked));
     catch_unwind(AssertUnwindSafe(|| at_once(work.as_mut()))).ok().flatten()
 }
 
 // What a panic takes where nothing else is done with it.
 #[library_benchmark]
-#[bench::alone(quiet())]
-fn caught_panic(asked: Search) -> Option<String> {
-    black_box(caught(asked))
+#[bench::alone(quiet(|asked| Box::pin(panics(asked))))]
+#[bench::in_the_same_words_alone(quiet(|asked| Box::pin(panics_plainly(asked))))]
+fn caught_panic((panics, asked): (Panics, Search)) -> Option<String> {
+    black_box(caught(panics, asked))
 }
 
 #[library_benchmark]
 #[bench::success(succeeds(1))]
 #[bench::success_by_rich_schema(succeeds_by("search_richly"))]
 #[bench::success_by_pattern(succeeds_by("search_spelled"))]
+#[bench::success_by_pattern_of_choices(succeeds_by("search_choosily"))]
 #[bench::success_by_validator(succeeds_by("search_strictly"))]
+#[bench::success_of_a_small_tool(greets(1))]
 #[bench::success_from_text(as_text(1))]
 #[bench::failure_200_bytes(fails("fails", FailureKind::NotFound))]
 #[bench::failure_200_bytes_as_before(fails("fails_alike", FailureKind::NotFound))]
@@ -213,12 +239,14 @@ fn caught_panic(asked: Search) -> Option<String> {
 #[bench::five_bad_arguments(has_bad_arguments())]
 #[bench::unknown_among_100(fails("other_tol_7", FailureKind::UnknownTool))]
 #[bench::panic(fails("panics", FailureKind::Internal))]
+#[bench::panic_in_the_same_words(fails("panics_plainly", FailureKind::Internal))]
 fn guarded_call(ready: Box<Ready>) -> Box<Ready> {
     one(ready)
 }
 
 #[library_benchmark]
 #[bench::ten(succeeds(10))]
+#[bench::ten_of_a_small_tool(greets(10))]
 fn guarded_batch(mut ready: Box<Ready>) -> (Box<Ready>, Option<Vec<Reply>>) {
     let calls = std::mem::take(&mut ready.calls);
     let replies = at_once(pin!(ready.guard.handle_all(black_box(calls))));
@@ -227,7 +255,14 @@ fn guarded_batch(mut ready: Box<Ready>) -> (Box<Ready>, Option<Vec<Reply>>) {
 
 library_benchmark_group!(
     name = calls,
-    benchmarks = [bare_call, boxed_call, caught_panic, guarded_call, guarded_batch]
+    benchmarks = [
+        bare_call,
+        bare_call_of_a_small_tool,
+        boxed_call,
+        caught_panic,
+        guarded_call,
+        guarded_batch
+    ]
 );
 
 main!(

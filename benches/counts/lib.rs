@@ -46,7 +46,26 @@ pub async fn bare(arguments: &Value) -> Result<String, serde_json::Error> {
     Ok(search(Search::deserialize(arguments)?).await)
 }
 
-/// Panics.
+/// Whom to greet.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Greeted {
+    /// Their name.
+    pub name: String,
+}
+
+/// The work of a tool that has next to none.
+#[allow(clippy::unused_async, reason = "tools are asynchronous")]
+pub async fn greet(greeted: Greeted) -> String {
+    format!("Hello, {}!", greeted.name)
+}
+
+/// The same with nothing around it.
+pub async fn bare_greeting(arguments: &Value) -> Result<String, serde_json::Error> {
+    Ok(greet(Greeted::deserialize(arguments)?).await)
+}
+
+/// Panics, and says of what.
 ///
 /// # Panics
 ///
@@ -54,6 +73,17 @@ pub async fn bare(arguments: &Value) -> Result<String, serde_json::Error> {
 #[allow(clippy::unused_async, reason = "tools are asynchronous")]
 pub async fn panics(asked: Search) -> String {
     assert!(asked.limit > 1_000, "the limit is {}", asked.limit);
+    asked.query
+}
+
+/// Panics in words that are always the same.
+///
+/// # Panics
+///
+/// Where the limit is low.
+#[allow(clippy::unused_async, reason = "tools are asynchronous")]
+pub async fn panics_plainly(asked: Search) -> String {
+    assert!(asked.limit > 1_000, "the limit is too low");
     asked.query
 }
 
@@ -68,12 +98,18 @@ pub type BoxedFuture<'a> =
 pub fn boxed() -> HashMap<String, Boxed> {
     let mut table: HashMap<String, Boxed> = HashMap::new();
     table.insert("search".to_owned(), Box::new(|arguments| Box::pin(bare(arguments))));
+    table.insert("greet".to_owned(), Box::new(|arguments| Box::pin(bare_greeting(arguments))));
     table
 }
 
 /// Arguments that fit.
 pub fn arguments() -> Value {
     json!({ "query": "where is the error", "limit": 10, "order": "newest" })
+}
+
+/// Those of the small tool.
+pub fn greeted() -> Value {
+    json!({ "name": "Ada Lovelace" })
 }
 
 /// Arguments with five faults: two of the wrong type, one out of range, one not among those
@@ -153,10 +189,18 @@ fn rich() -> Value {
     })
 }
 
-/// The same with a pattern: of the common kind, or left to the validator.
+/// The same with a pattern: letters one after the other, or a choice.
 fn with_pattern(pattern: &str) -> Value {
     let mut schema = rich();
     schema["properties"]["query"]["pattern"] = json!(pattern);
+    schema
+}
+
+/// The same with a condition, which is left to the validator.
+fn with_condition() -> Value {
+    let mut schema = rich();
+    schema["if"] = json!({ "properties": { "order": { "const": "oldest" } } });
+    schema["then"] = json!({ "required": ["order"] });
     schema
 }
 
@@ -179,9 +223,13 @@ pub fn tools() -> Vec<Entry> {
         }),
         ToolSpec::new("search_richly", "Searches.").schema(rich()).tool(Searches),
         ToolSpec::new("search_spelled", "Searches.").schema(with_pattern("^[^*]")).tool(Searches),
-        ToolSpec::new("search_strictly", "Searches.")
+        ToolSpec::new("search_choosily", "Searches.")
             .schema(with_pattern("^(?:[^*]|[*][^*])"))
             .tool(Searches),
+        ToolSpec::new("search_strictly", "Searches.").schema(with_condition()).tool(Searches),
+        function("greet", "Greets.", |greeted: Greeted| async move {
+            Ok::<_, Failure>(greet(greeted).await)
+        }),
         fails("fails", 200),
         fails("fails_at_length", 4 << 10),
         fails_alike("fails_alike", 200),
@@ -195,8 +243,11 @@ pub fn tools() -> Vec<Entry> {
         function("panics", "Panics.", |asked: Search| async move {
             Ok::<_, Failure>(panics(asked).await)
         }),
+        function("panics_plainly", "Panics.", |asked: Search| async move {
+            Ok::<_, Failure>(panics_plainly(asked).await)
+        }),
     ];
-    tools.extend((0..92).map(|n| {
+    tools.extend((0..89).map(|n| {
         let spec = ToolSpec::new(format!("other_tool_{n}"), "Has pages.");
         spec.schema(pages()).effect(Effect::ReadOnly).tool(Pages)
     }));
