@@ -48,7 +48,7 @@ use self::go_on::Waits;
 pub(crate) use self::go_on::{Polled, Repeating, Step, go_on};
 use crate::classify::{self, Reader, Silent};
 use crate::dice::Dice;
-use crate::tool::{Context, Output, Stragglers};
+use crate::tool::{Context, Output, Place, Stragglers};
 use crate::toolbox::{Rules, Slot};
 use crate::{
     Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
@@ -89,10 +89,15 @@ pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome 
 pub(crate) fn at_once<'a>(
     slot: &'a Slot,
     arguments: &'a Arguments,
-    context: Context<'a>,
-    (mut passes, reader): (Passes<'a>, &Reader),
+    context: impl FnOnce() -> Context<'a>,
+    (now, reader): (Instant, &Reader),
     cx: &mut std::task::Context<'_>,
 ) -> Result<Output, Box<Step<'a>>> {
+    let mut passes = match pass(slot, now, true) {
+        Some(passes) if slot.entry.place == Place::Inline => passes,
+        passes => return Err(Box::new(Step::Begins(now, passes))),
+    };
+    let context = context();
     let polled = match begin(&slot.entry, arguments, context, cx) {
         Ok(Ok(output))
             if !context.watch.has_line()

@@ -33,7 +33,7 @@ pub(crate) use schema::Schema;
 pub(crate) use words::describe;
 
 use crate::attempt::{CallKey, Checking, Policy, Repair};
-use crate::{Correction, Detail, Entry, Failure, FailureKind, Problem};
+use crate::{Correction, Detail, Entry, Failure, FailureKind, Problem, RawArguments};
 
 /// Checked input. Only the check builds it.
 #[derive(Debug)]
@@ -138,11 +138,13 @@ pub(crate) fn check<'a>(
     policy: &Policy,
     place: &'a mut Option<Arguments>,
 ) -> Result<&'a Arguments, Failure> {
-    let arguments = match raw.accepted(policy.max_argument_bytes) {
-        Some(arguments) => arguments,
-        None => checked(raw, entry, schema, policy)?,
-    };
-    Ok(place.insert(arguments))
+    match raw.accepted(policy.max_argument_bytes) {
+        Some(RawArguments::Json(value)) => Ok(place.insert(Arguments::of(value))),
+        Some(RawArguments::Text(text)) => Ok(place.insert(Arguments::skimmed(text))),
+        Some(RawArguments::CutOff(_)) | None => {
+            Ok(place.insert(checked(raw, entry, schema, policy)?))
+        }
+    }
 }
 
 fn checked(

@@ -164,6 +164,7 @@ impl Guard {
         Box::new(self.answer(outcome, &asked.found.rules().policy, &mut record))
     }
 
+    #[inline]
     fn find(&self, name: &str) -> Found {
         match self.toolbox.get(name).or_else(|| self.toolbox.unlisted(name)) {
             Some(slot) => Found::Tool(slot),

@@ -60,6 +60,9 @@ impl Checked<'_> {
 }
 
 /// Calls the tool and polls it once. The timer is armed only for work that is not done then.
+///
+/// Apart, because who unwinds goes through all calls of the function that catches a panic.
+#[inline(never)]
 pub(super) fn begin<'a>(
     entry: &'a Entry,
     arguments: &'a Arguments,

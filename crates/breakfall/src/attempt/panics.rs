@@ -127,25 +127,22 @@ impl<'a> Caught<'a> {
         cx: &mut Context<'_>,
     ) -> Poll<Outcome> {
         // What it gave counts even if it panics when it is dropped.
-        let mut given = None;
+        let mut polled = Poll::Pending;
         let caught = catch(|| {
             if let Some(start) = start {
                 self.0 = Some(start());
             }
-            let Some(future) = self.0.as_mut() else { return false };
-            if let Poll::Ready(outcome) = future.as_mut().poll(cx) {
-                given = Some(outcome);
+            polled = match self.0.as_mut() {
+                Some(future) => future.as_mut().poll(cx),
+                None => Poll::Ready(Err(Failure::broken("polled after it was done"))),
+            };
+            if polled.is_ready() {
                 self.0 = None;
             }
-            true
         });
-        if let Some(outcome) = given {
-            return Poll::Ready(outcome);
-        }
         match caught {
-            Ok(true) => Poll::Pending,
-            Ok(false) => Poll::Ready(Err(Failure::broken("polled after it was done"))),
-            Err(failure) => Poll::Ready(Err(failure)),
+            Err(panic) if polled.is_pending() => Poll::Ready(Err(panic)),
+            _ => polled,
         }
     }
 }
@@ -172,6 +169,7 @@ pub(crate) async fn caught<'a>(start: impl FnOnce() -> BoxFuture<'a, Outcome>) -
 
 /// What a future owns may panic when it is dropped, too.
 impl Drop for Caught<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(future) = self.0.take() {
             drop(catch(|| drop(future)));

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use serde_json::error::Category;
 
+use super::Schema;
 use super::repair::{self, Mended};
-use super::{Arguments, Schema};
 use crate::attempt::CallKey;
 use crate::{Detail, Failure, FailureKind, Problem, RawArguments};
 
@@ -18,30 +18,42 @@ pub(crate) type Tamed<'r> = Result<Measured<'r>, Failure>;
 /// Raw arguments, where they stand, with their size.
 pub(crate) struct Measured<'r> {
     pub(crate) raw: &'r mut RawArguments,
-    bytes: usize,
-    /// Whether the schema was seen to accept them on the way, as a value or as a text.
-    is_accepted: bool,
+    bytes: Bytes,
+}
+
+/// How many bytes arguments take. As wide in each case, so that it is moved without looking at it.
+#[derive(Clone, Copy)]
+enum Bytes {
+    /// Of those that the schema was seen to accept on the way, as a value or as a text.
+    Accepted(usize),
+    Unchecked(usize),
+}
+
+impl Bytes {
+    fn count(self) -> usize {
+        match self {
+            Self::Accepted(bytes) | Self::Unchecked(bytes) => bytes,
+        }
+    }
 }
 
 impl Measured<'_> {
     /// The value, where they are one, not nothing, and no larger than that.
     pub(super) fn value(&mut self, max_bytes: usize) -> Option<&mut Value> {
         match self.raw {
-            RawArguments::Json(value) if !value.is_null() && self.bytes <= max_bytes => Some(value),
+            RawArguments::Json(value) if !value.is_null() && self.bytes.count() <= max_bytes => {
+                Some(value)
+            }
             _ => None,
         }
     }
 
     /// Takes them, where there is nothing left to check.
     #[inline]
-    pub(super) fn accepted(&mut self, max_bytes: usize) -> Option<Arguments> {
-        if !self.is_accepted || self.bytes > max_bytes {
-            return None;
-        }
-        match std::mem::take(self.raw) {
-            RawArguments::Json(value) => Some(Arguments::of(value)),
-            RawArguments::Text(text) => Some(Arguments::skimmed(text)),
-            RawArguments::CutOff(_) => None,
+    pub(super) fn accepted(&mut self, max_bytes: usize) -> Option<RawArguments> {
+        match self.bytes {
+            Bytes::Accepted(bytes) if bytes <= max_bytes => Some(std::mem::take(self.raw)),
+            _ => None,
         }
     }
 }
@@ -49,17 +61,24 @@ impl Measured<'_> {
 /// Most arguments fit their tool's schema, and are measured while that is seen.
 #[inline]
 pub(crate) fn tame<'r>(raw: &'r mut RawArguments, schema: Option<&Schema>) -> Tamed<'r> {
-    let (bytes, is_accepted) = match raw {
-        RawArguments::Json(value) => match schema.and_then(|schema| schema.weigh(value)) {
-            Some(bytes) => (bytes, true),
-            None => (measured(value)?, false),
-        },
-        RawArguments::Text(text) => {
-            (text.len(), schema.is_some_and(|schema| schema.accepts_text(text)))
+    if let RawArguments::Json(value) = raw
+        && let Some(bytes) = schema.and_then(|schema| schema.weigh(value))
+    {
+        return Ok(Measured { raw, bytes: Bytes::Accepted(bytes) });
+    }
+    tame_others(raw, schema)
+}
+
+fn tame_others<'r>(raw: &'r mut RawArguments, schema: Option<&Schema>) -> Tamed<'r> {
+    let bytes = match raw {
+        RawArguments::Json(value) => Bytes::Unchecked(measured(value)?),
+        RawArguments::Text(text) if schema.is_some_and(|schema| schema.accepts_text(text)) => {
+            Bytes::Accepted(text.len())
         }
-        RawArguments::CutOff(_) => (0, false),
+        RawArguments::Text(text) => Bytes::Unchecked(text.len()),
+        RawArguments::CutOff(_) => Bytes::Unchecked(0),
     };
-    Ok(Measured { raw, bytes, is_accepted })
+    Ok(Measured { raw, bytes })
 }
 
 fn measured(value: &mut Value) -> Result<usize, Failure> {
@@ -85,11 +104,13 @@ impl Parsed {
 }
 
 pub(super) fn parse(
-    Measured { raw, bytes, .. }: Measured<'_>,
+    measured: Measured<'_>,
     tool: &str,
     max_bytes: usize,
     may_repair: bool,
 ) -> Result<Parsed, Failure> {
+    let bytes = measured.bytes.count();
+    let raw = measured.raw;
     match raw {
         RawArguments::CutOff(_) => {}
         _ if bytes > max_bytes => return Err(too_large(bytes, max_bytes)),
@@ -110,9 +131,9 @@ pub(super) fn parse(
         }
         // It was stopped behind them: they are whole.
         RawArguments::CutOff(text) => {
-            let bytes = text.len();
+            let bytes = Bytes::Unchecked(text.len());
             let raw = &mut RawArguments::Text(text);
-            parse(Measured { raw, bytes, is_accepted: false }, tool, max_bytes, may_repair)
+            parse(Measured { raw, bytes }, tool, max_bytes, may_repair)
         }
     }
 }

@@ -7,7 +7,6 @@ use super::way::{Asked, Begun, Kept, Left, Prepared, Rest, of_call};
 use crate::attempt::{self, Checked, Polled, Repeating, Step, panics};
 use crate::check::Tamed;
 use crate::journal::OpenRecord;
-use crate::tool::Place;
 use crate::{Failure, Reply};
 
 impl Guard {
@@ -26,16 +25,13 @@ impl Guard {
             let Kept { arguments: place, trace } = kept;
             let Prepared { slot, arguments, known } =
                 self.prepare((call, asked.made()), &call.tool, found, raw, place)?;
-            let tried = match attempt::pass(slot, began, true) {
-                Some(passes) if slot.entry.place == Place::Inline => {
-                    if let Some(record) = record {
-                        *trace = record.trail.begins(began, slot.entry.spec.effect);
-                    }
-                    let context = attempt::context(&slot.entry, call, trace.as_deref(), watch);
-                    attempt::at_once(slot, arguments, context, (passes, &self.reader), cx)
+            let context = || {
+                if let Some(record) = record {
+                    *trace = record.trail.begins(began, slot.entry.spec.effect);
                 }
-                passes => Err(Box::new(Step::Begins(began, passes))),
+                attempt::context(&slot.entry, call, trace.as_deref(), watch)
             };
+            let tried = attempt::at_once(slot, arguments, context, (began, &self.reader), cx);
             Ok(Begun { slot, arguments, known, tried })
         };
         panics::catch(first).unwrap_or_else(|panic| Err(panics::fault(panic)))

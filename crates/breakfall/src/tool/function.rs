@@ -157,10 +157,15 @@ where
 /// into the type at once.
 #[inline]
 fn typed<A: DeserializeOwned>(arguments: &Arguments) -> Result<A, Failure> {
-    if let Some(typed) = arguments.unread().and_then(|text| serde_json::from_str(text).ok()) {
-        return Ok(typed);
+    match arguments.unread().and_then(typed_from_text) {
+        Some(typed) => Ok(typed),
+        None => A::deserialize(arguments.value()).map_err(|error| refused(&error)),
     }
-    A::deserialize(arguments.value()).map_err(|error| refused(&error))
+}
+
+#[inline(never)]
+fn typed_from_text<A: DeserializeOwned>(text: &str) -> Option<A> {
+    serde_json::from_str(text).ok()
 }
 
 #[cold]

@@ -45,7 +45,7 @@ pub(crate) struct Instead {
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
-    Json(Value),
+    Json(Box<Value>),
     Payload(Box<Payload>),
 }
 
@@ -81,7 +81,7 @@ impl Output {
                 take_apart(value);
                 Content::Text(format!("[a value nested more than {MAX_DEPTH} levels deep]"))
             }
-            value => Content::Json(value),
+            value => Content::Json(Box::new(value)),
         };
         Self::of_content(content)
     }

@@ -89,6 +89,7 @@ impl Reply {
     }
 
     /// The same under the call's id, which is taken from it.
+    #[inline(never)]
     pub(crate) fn to(mut self, call: &mut Call) -> Self {
         self.id = take(&mut call.id);
         self.tool = take(&mut call.tool);
