@@ -42,16 +42,15 @@ use tokio::time::Instant;
 use self::breaker::Verdict;
 use self::complete::complete;
 use self::execute::begin;
-pub(crate) use self::execute::context;
 use self::gate::Pass;
 use self::go_on::Waits;
 pub(crate) use self::go_on::{Polled, Repeating, Step, go_on};
 use crate::classify::{self, Reader, Silent};
 use crate::dice::Dice;
-use crate::tool::{Context, Output, Place, Stragglers};
+use crate::tool::{Output, Place, Stragglers, Watch};
 use crate::toolbox::{Rules, Slot};
 use crate::{
-    Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, journal,
+    Arguments, Call, Detail, Failure, FailureKind, Outcome, Provenance, ToolSpec, Trace, journal,
 };
 
 /// What an attempt needs of the guard.
@@ -87,9 +86,9 @@ pub(crate) async fn attempt(checked: Checked<'_>, trail: &mut Trail) -> Outcome 
 /// An attempt as far as it comes without waiting: what most tools give, or the step to go on from.
 #[inline]
 pub(crate) fn at_once<'a>(
-    slot: &'a Slot,
-    arguments: &'a Arguments,
-    context: impl FnOnce() -> Context<'a>,
+    (slot, arguments): (&'a Slot, &'a Arguments),
+    (call, watch): (&'a Call, &'a Watch<'a>),
+    trace: impl FnOnce() -> Option<&'a Trace>,
     (now, reader): (Instant, &Reader),
     cx: &mut std::task::Context<'_>,
 ) -> Result<Output, Box<Step<'a>>> {
@@ -97,10 +96,9 @@ pub(crate) fn at_once<'a>(
         Some(passes) if slot.entry.place == Place::Inline => passes,
         passes => return Err(Box::new(Step::Begins(now, passes))),
     };
-    let context = context();
-    let polled = match begin(&slot.entry, arguments, context, cx) {
+    let polled = match begin(&slot.entry, arguments, call, trace(), watch, cx) {
         Ok(Ok(output))
-            if !context.watch.has_line()
+            if !watch.has_line()
                 && !is_silent(slot, reader, &output)
                 && passes.go_well_at_once() =>
         {
@@ -111,7 +109,7 @@ pub(crate) fn at_once<'a>(
         Ok(outcome) => Polled::Answered(outcome),
         Err(work) => Polled::Works(work),
     };
-    Err(Box::new(Step::Polled(passes, polled, context.watch)))
+    Err(Box::new(Step::Polled(passes, polled, watch)))
 }
 
 impl Checked<'_> {

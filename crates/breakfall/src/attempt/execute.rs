@@ -32,7 +32,8 @@ const GRACE: Duration = Duration::from_millis(100);
 const STANDING: Duration = Duration::from_millis(100);
 
 /// What a tool learns of a call beside its arguments.
-pub(crate) fn context<'a>(
+#[inline]
+pub(super) fn context<'a>(
     entry: &'a Entry,
     call: &'a Call,
     trace: Option<&'a Trace>,
@@ -66,10 +67,12 @@ impl Checked<'_> {
 pub(super) fn begin<'a>(
     entry: &'a Entry,
     arguments: &'a Arguments,
-    context: Context<'a>,
+    call: &'a Call,
+    trace: Option<&'a Trace>,
+    watch: &'a Watch<'a>,
     cx: &mut std::task::Context<'_>,
 ) -> Result<Outcome, Caught<'a>> {
-    Caught::begin(|| entry.tool.call(arguments, context), cx)
+    Caught::begin(|| entry.tool.call(arguments, context(entry, call, trace, watch)), cx)
 }
 
 /// Whether what was told to stop does so in a moment.

@@ -88,15 +88,17 @@ async fn execute(checked: Checked<'_>, trail: &mut Trail, now: Instant) -> Outco
     let entry = &checked.slot.entry;
     let watch = Watch::new(checked.terms.stragglers);
     let trace = trail.begins(now, entry.spec.effect);
-    let context = context(entry, call, trace.as_deref(), &watch);
     let outcome = match entry.place {
         Place::Inline => {
-            match poll_fn(|cx| Poll::Ready(begin(entry, arguments, context, cx))).await {
+            let trace = trace.as_deref();
+            let first = poll_fn(|cx| Poll::Ready(begin(entry, arguments, call, trace, &watch, cx)));
+            match first.await {
                 Ok(outcome) => outcome,
                 Err(work) => in_time(checked.limits(trail), &watch, work).await,
             }
         }
         Place::Task => {
+            let context = context(entry, call, trace.as_deref(), &watch);
             let work = Box::pin(on_a_task(entry, arguments, context));
             in_time(checked.limits(trail), &watch, work).await
         }

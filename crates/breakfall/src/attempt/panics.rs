@@ -115,7 +115,13 @@ impl<'a> Caught<'a> {
     ) -> Result<Outcome, Self> {
         let mut work = Self(None);
         match work.go_on(Some(start), cx) {
-            Poll::Ready(outcome) => Ok(outcome),
+            Poll::Ready(outcome) => {
+                if work.0.is_none() {
+                    // It is gone already: there is nothing to be dropped.
+                    std::mem::forget(work);
+                }
+                Ok(outcome)
+            }
             Poll::Pending => Err(work),
         }
     }

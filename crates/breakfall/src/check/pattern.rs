@@ -1,5 +1,5 @@
-//! Patterns: most are letters one after the other, each from a set, so many of it. What these match
-//! is told letter by letter, and what others do by a table.
+//! Patterns: what most match is told by a table. Those that count many letters take too much room for
+//! one; they mostly are letters one after the other, each from a set, and are followed letter by letter.
 
 mod table;
 
@@ -10,22 +10,23 @@ use self::table::Table;
 
 /// Says yes where a pattern surely matches a text. No means that the validator is to be asked.
 pub(super) enum Pattern {
-    Plain(Plain),
     Any(Box<Table>),
+    Plain(Plain),
 }
 
 impl Pattern {
     /// The pattern, if it takes little room.
     pub(super) fn of(pattern: &str) -> Option<Self> {
-        Plain::of(pattern)
-            .map(Self::Plain)
-            .or_else(|| Table::of(pattern).map(Box::new).map(Self::Any))
+        Table::of(pattern)
+            .map(Box::new)
+            .map(Self::Any)
+            .or_else(|| Plain::of(pattern).map(Self::Plain))
     }
 
     pub(super) fn matches(&self, text: &str) -> bool {
         match self {
-            Self::Plain(plain) => plain.matches(text),
             Self::Any(table) => table.matches(text),
+            Self::Plain(plain) => plain.matches(text),
         }
     }
 }
@@ -73,6 +74,7 @@ impl Plain {
         is_clear(&steps).then_some(Self { steps, is_whole: false })
     }
 
+    #[inline(never)]
     fn matches(&self, text: &str) -> bool {
         let mut rest = text.as_bytes();
         for step in &self.steps {

@@ -98,7 +98,7 @@ impl Guard {
         journal::batch_starts(calls.len());
         let mut replies =
             Replies { in_order: Vec::with_capacity(calls.len()), early: BTreeMap::new(), tell };
-        let mut running = FuturesUnordered::new();
+        let mut running = Running(None);
         let made = Some(Instant::now());
         // Most tools answer at once: those need no place among the running, and each takes the seat
         // of the one before it.
@@ -109,7 +109,7 @@ impl Guard {
         // A call is taken when its turn has come: until then it waits with the others.
         while let Some(alone) = waiting.calls.as_slice().first().map(|call| self.runs_alone(call)) {
             let most = if alone { 1 } else { self.concurrency };
-            while running.len() >= most && !ends {
+            while running.are() >= most && !ends {
                 if let Some((index, reply)) = running.next().await {
                     ends |= replies.settle(index, reply);
                 }
@@ -129,7 +129,7 @@ impl Guard {
                 Poll::Pending if alone => ends |= replies.settle(index, seat.as_mut().await),
                 Poll::Pending => {
                     let taken = std::mem::replace(&mut seat, Box::pin(None.into()));
-                    running.push(taken.map(move |reply| (index, reply)));
+                    running.add(taken.map(move |reply| (index, reply)));
                 }
             }
             index += 1;
@@ -151,6 +151,24 @@ impl Guard {
     /// The reply to a call whose batch stopped before its turn.
     fn not_started(&self, call: Call) -> Reply {
         self.refuse(call, Failure::not_started())
+    }
+}
+
+/// Work that is not done yet. Most batches have none, and no room is made for it.
+struct Running<F>(Option<FuturesUnordered<F>>);
+
+impl<F: Future> Running<F> {
+    fn are(&self) -> usize {
+        self.0.as_ref().map_or(0, FuturesUnordered::len)
+    }
+
+    fn add(&mut self, work: F) {
+        self.0.get_or_insert_default().push(work);
+    }
+
+    /// What the next that is done gives; nothing where none is left.
+    async fn next(&mut self) -> Option<F::Output> {
+        self.0.as_mut()?.next().await
     }
 }
 

@@ -25,13 +25,14 @@ impl Guard {
             let Kept { arguments: place, trace } = kept;
             let Prepared { slot, arguments, known } =
                 self.prepare((call, asked.made()), &call.tool, found, raw, place)?;
-            let context = || {
+            let trace = || {
                 if let Some(record) = record {
                     *trace = record.trail.begins(began, slot.entry.spec.effect);
                 }
-                attempt::context(&slot.entry, call, trace.as_deref(), watch)
+                trace.as_deref()
             };
-            let tried = attempt::at_once(slot, arguments, context, (began, &self.reader), cx);
+            let terms = (began, &self.reader);
+            let tried = attempt::at_once((slot, arguments), (call, watch), trace, terms, cx);
             Ok(Begun { slot, arguments, known, tried })
         };
         panics::catch(first).unwrap_or_else(|panic| Err(panics::fault(panic)))
