@@ -13,10 +13,11 @@ use std::task::{Context, Poll, Waker};
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
 use breakfall_counts::{
     AT_HAND, Boxed, Search, arguments, bad_arguments, bare, bare_greeting, boxed, greeted, panics,
-    panics_plainly, settle_heap, tools,
+    panics_plainly, settle_heap, tools, with_condition,
 };
 use futures_util::FutureExt;
 use gungraun::prelude::*;
+use jsonschema::Validator;
 use serde_json::{Value, json};
 
 /// How many calls warm up what is only made once.
@@ -191,6 +192,22 @@ fn boxed_call(mut tools: Table) -> Table {
     tools
 }
 
+/// What checks arguments where nothing else is done.
+fn strict() -> (Validator, Value) {
+    let validator = jsonschema::validator_for(&with_condition());
+    let validator = validator.unwrap_or_else(|error| panic!("{error}"));
+    let _ = validator.is_valid(&good(1));
+    settle_heap();
+    (validator, good(100))
+}
+
+#[library_benchmark]
+#[bench::alone(strict())]
+fn validator((validator, value): (Validator, Value)) -> (Validator, Value) {
+    assert!(validator.is_valid(black_box(&value)), "it fits");
+    (validator, value)
+}
+
 /// Work that panics.
 type Panics = fn(Search) -> Pin<Box<dyn Future<Output = String>>>;
 
@@ -259,6 +276,7 @@ library_benchmark_group!(
         bare_call,
         bare_call_of_a_small_tool,
         boxed_call,
+        validator,
         caught_panic,
         guarded_call,
         guarded_batch

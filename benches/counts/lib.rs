@@ -197,7 +197,7 @@ fn with_pattern(pattern: &str) -> Value {
 }
 
 /// The same with a condition, which is left to the validator.
-fn with_condition() -> Value {
+pub fn with_condition() -> Value {
     let mut schema = rich();
     schema["if"] = json!({ "properties": { "order": { "const": "oldest" } } });
     schema["then"] = json!({ "required": ["order"] });

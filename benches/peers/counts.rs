@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use breakfall::{Call, Guard, RawArguments, Reply};
-use breakfall_counts::{Boxed, bare, boxed, settle_heap, tools};
-use breakfall_peers::{Case, Connection, Rig, Router, answer, arguments, asked, object};
+use breakfall_counts::{AT_HAND, Boxed, bare, bare_greeting, boxed, settle_heap, tools};
+use breakfall_peers::{Case, Connection, Rig, Router, asked, object};
 use futures_util::FutureExt;
 use gungraun::prelude::*;
 use rig_agent::tool::ToolResult;
@@ -28,10 +28,10 @@ fn settled<T>(ready: T) -> T {
 
 type Answered = Option<Result<String, serde_json::Error>>;
 
-fn from_table() -> (Boxed, Value) {
-    let search = boxed().remove("search").unwrap_or_else(|| panic!("no `search`"));
-    let _ = search(&arguments(1)).now_or_never();
-    settled((search, arguments(COUNTED)))
+fn from_table(case: Case) -> (Boxed, Value) {
+    let tool = boxed().remove(case.tool()).unwrap_or_else(|| panic!("no `{}`", case.tool()));
+    let _ = tool(&case.arguments(1)).now_or_never();
+    settled((tool, case.arguments(COUNTED)))
 }
 
 /// What our guard is asked: in which run, and with which arguments.
@@ -41,12 +41,14 @@ type Guarded = (Box<Guard>, Case, Arc<str>, RawArguments);
 fn guarded(case: Case, text: bool) -> Guarded {
     let guard = Guard::builder().tools(tools()).build().unwrap_or_else(|error| panic!("{error}"));
     let given = |n: u32| {
-        if text { arguments(n).to_string().into() } else { RawArguments::from(arguments(n)) }
+        let value = case.arguments(n);
+        if text { value.to_string().into() } else { RawArguments::from(value) }
     };
     for n in 0..WARM {
         let reply = ask(&guard, case, format!("run {n}").into(), given(n));
-        let text = reply.map(|reply| reply.text);
-        assert_eq!(text == Some(answer(n)), matches!(case, Case::Success), "{text:?}");
+        let reply = reply.unwrap_or_else(|| panic!("it is answered at once"));
+        assert_eq!(reply.is_error, case.answer(n).is_none(), "{}", reply.text);
+        assert!(case.is_answered(n, &reply.text), "{}", reply.text);
     }
     let run: Arc<str> = "counted".into();
     let _ = ask(&guard, case, Arc::clone(&run), given(WARM));
@@ -62,17 +64,18 @@ fn rig(case: Case) -> (Box<Rig>, Case, String) {
     let mut rig = Box::new(Rig::default());
     for n in 0..WARM {
         for served in [false, true] {
-            let text = arguments(n).to_string();
+            let text = case.arguments(n).to_string();
             let given = if served {
                 rig.call_served(case.tool(), &text)
             } else {
                 rig.call(case.tool(), &text)
             };
             let said = given.as_ref().and_then(|given| given.output().as_text());
-            assert_eq!(said == Some(&answer(n)), matches!(case, Case::Success), "{said:?}");
+            let said = said.unwrap_or_default();
+            assert!(case.is_answered(n, said), "{said}");
         }
     }
-    settled((rig, case, arguments(COUNTED).to_string()))
+    settled((rig, case, case.arguments(COUNTED).to_string()))
 }
 
 type Routed = (Box<Router>, Case, JsonObject);
@@ -80,30 +83,38 @@ type Routed = (Box<Router>, Case, JsonObject);
 fn router(case: Case) -> Routed {
     let router = Box::new(Router::default());
     for n in 0..WARM {
-        let given = router.call(n, asked(case.tool(), object(arguments(n))));
+        let given = router.call(n, asked(case.tool(), object(case.arguments(n))));
         let given = format!("{given:?}");
-        assert_eq!(given.contains(&answer(n)), matches!(case, Case::Success), "{given}");
+        assert!(case.is_answered(n, &given), "{given}");
     }
-    settled((router, case, object(arguments(COUNTED))))
+    settled((router, case, object(case.arguments(COUNTED))))
 }
 
 fn connection(case: Case) -> (Box<Connection>, CallToolRequestParams) {
     let connection = Box::new(Connection::default());
     for n in 0..WARM {
-        let given = format!("{:?}", connection.call(asked(case.tool(), object(arguments(n)))));
-        assert_eq!(given.contains(&answer(n)), matches!(case, Case::Success), "{given}");
+        let given = connection.call(asked(case.tool(), object(case.arguments(n))));
+        let given = format!("{given:?}");
+        assert!(case.is_answered(n, &given), "{given}");
     }
-    settled((connection, asked(case.tool(), object(arguments(COUNTED)))))
+    settled((connection, asked(case.tool(), object(case.arguments(COUNTED)))))
 }
 
 #[library_benchmark]
-#[bench::success(settled(arguments(COUNTED)))]
+#[bench::success(settled(Case::Success.arguments(COUNTED)))]
 fn bare_call(value: Value) -> Answered {
     black_box(bare(black_box(&value)).now_or_never())
 }
 
 #[library_benchmark]
-#[bench::success(from_table())]
+#[bench::success(settled(Case::Small.arguments(COUNTED)))]
+fn bare_small_call(value: Value) -> Answered {
+    black_box(bare_greeting(black_box(&value)).now_or_never())
+}
+
+#[library_benchmark]
+#[bench::success(from_table(Case::Success))]
+#[bench::small(from_table(Case::Small))]
 fn boxed_call((search, value): (Boxed, Value)) -> (Boxed, Answered) {
     let given = search(black_box(&value)).now_or_never();
     (search, black_box(given))
@@ -112,6 +123,8 @@ fn boxed_call((search, value): (Boxed, Value)) -> (Boxed, Answered) {
 #[library_benchmark]
 #[bench::success(guarded(Case::Success, false))]
 #[bench::success_from_text(guarded(Case::Success, true))]
+#[bench::small(guarded(Case::Small, false))]
+#[bench::small_from_text(guarded(Case::Small, true))]
 #[bench::failure(guarded(Case::Failure, false))]
 #[bench::failure_from_text(guarded(Case::Failure, true))]
 #[bench::unknown(guarded(Case::Unknown, false))]
@@ -122,6 +135,7 @@ fn guarded_call((guard, case, run, given): Guarded) -> (Box<Guard>, Option<Reply
 
 #[library_benchmark]
 #[bench::success(rig(Case::Success))]
+#[bench::small(rig(Case::Small))]
 #[bench::failure(rig(Case::Failure))]
 #[bench::unknown(rig(Case::Unknown))]
 fn rig_tool_set((mut rig, case, text): (Box<Rig>, Case, String)) -> (Box<Rig>, Option<ToolResult>) {
@@ -131,6 +145,7 @@ fn rig_tool_set((mut rig, case, text): (Box<Rig>, Case, String)) -> (Box<Rig>, O
 
 #[library_benchmark]
 #[bench::success(rig(Case::Success))]
+#[bench::small(rig(Case::Small))]
 #[bench::failure(rig(Case::Failure))]
 #[bench::unknown(rig(Case::Unknown))]
 fn rig_tool_server(
@@ -142,6 +157,7 @@ fn rig_tool_server(
 
 #[library_benchmark]
 #[bench::success(router(Case::Success))]
+#[bench::small(router(Case::Small))]
 #[bench::failure(router(Case::Failure))]
 #[bench::unknown(router(Case::Unknown))]
 fn rmcp_router(
@@ -153,6 +169,7 @@ fn rmcp_router(
 
 #[library_benchmark]
 #[bench::success(connection(Case::Success))]
+#[bench::small(connection(Case::Small))]
 #[bench::failure(connection(Case::Failure))]
 #[bench::unknown(connection(Case::Unknown))]
 fn rmcp_connection(
@@ -166,6 +183,7 @@ library_benchmark_group!(
     name = calls,
     benchmarks = [
         bare_call,
+        bare_small_call,
         boxed_call,
         guarded_call,
         rig_tool_set,
@@ -175,4 +193,7 @@ library_benchmark_group!(
     ]
 );
 
-main!(library_benchmark_groups = calls);
+main!(
+    config = LibraryBenchmarkConfig::default().env(AT_HAND.0, AT_HAND.1),
+    library_benchmark_groups = calls
+);

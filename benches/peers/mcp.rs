@@ -1,6 +1,6 @@
 //! Rmcp's router in this process, and the same server behind a connection within it.
 
-use breakfall_counts::{Search, message, search};
+use breakfall_counts::{Greeted, Search, greet, message, search};
 use futures_util::FutureExt;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
@@ -29,6 +29,11 @@ impl Server {
     #[tool(description = "Searches.")]
     async fn search(&self, Parameters(asked): Parameters<Search>) -> String {
         search(asked).await
+    }
+
+    #[tool(description = "Greets.")]
+    async fn greet(&self, Parameters(greeted): Parameters<Greeted>) -> String {
+        greet(greeted).await
     }
 
     #[tool(description = "Fails.")]

@@ -1,9 +1,10 @@
 //! Rig's set of tools, called as its agents do: a name and JSON text.
 
-use breakfall_counts::{Search, message, search};
+use breakfall_counts::{Greeted, Search, greet, message, search};
 use futures_util::FutureExt;
 use rig_agent::tool::server::{ToolServer, ToolServerHandle};
 use rig_agent::tool::{Tool, ToolContext, ToolResult, ToolSet};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 /// The tools in both places that rig has for them.
@@ -17,8 +18,9 @@ impl Default for Rig {
     fn default() -> Self {
         let mut set = ToolSet::default();
         set.add_tool(Searches);
+        set.add_tool(Greets);
         set.add_tool(Fails);
-        let server = ToolServer::new().tool(Searches).tool(Fails).run();
+        let server = ToolServer::new().tool(Searches).tool(Greets).tool(Fails).run();
         Self { set, server, context: ToolContext::default() }
     }
 }
@@ -35,8 +37,8 @@ impl Rig {
     }
 }
 
-fn schema() -> Value {
-    serde_json::to_value(schemars::schema_for!(Search)).unwrap_or_else(|_| json!({}))
+fn schema<A: JsonSchema>() -> Value {
+    serde_json::to_value(schemars::schema_for!(A)).unwrap_or_else(|_| json!({}))
 }
 
 struct Searches;
@@ -52,11 +54,32 @@ impl Tool for Searches {
     }
 
     fn parameters(&self) -> Value {
-        schema()
+        schema::<Search>()
     }
 
     async fn call(&self, _: &mut ToolContext, asked: Search) -> Result<String, std::io::Error> {
         Ok(search(asked).await)
+    }
+}
+
+struct Greets;
+
+impl Tool for Greets {
+    const NAME: &'static str = "greet";
+    type Args = Greeted;
+    type Output = String;
+    type Error = std::io::Error;
+
+    fn description(&self) -> String {
+        "Greets.".to_owned()
+    }
+
+    fn parameters(&self) -> Value {
+        schema::<Greeted>()
+    }
+
+    async fn call(&self, _: &mut ToolContext, greeted: Greeted) -> Result<String, std::io::Error> {
+        Ok(greet(greeted).await)
     }
 }
 
@@ -73,7 +96,7 @@ impl Tool for Fails {
     }
 
     fn parameters(&self) -> Value {
-        schema()
+        schema::<Search>()
     }
 
     async fn call(&self, _: &mut ToolContext, asked: Search) -> Result<String, std::io::Error> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use breakfall::{Call, Guard, Policy};
 use breakfall_counts::{bare, boxed, tools};
-use breakfall_peers::{Case, Connection, Rig, Router, arguments, asked, object};
+use breakfall_peers::{Case, Connection, Rig, Router, asked, object};
 use futures_util::FutureExt;
 use serde_json::json;
 
@@ -28,45 +28,55 @@ fn main() {
         (Router::default(), Connection::default(), Rig::default(), Rig::default());
     let table = boxed();
     let mut ways: Vec<(&str, Way)> = vec![
-        ("bare call", Box::new(|_| timed(arguments, |value| bare(&value).now_or_never()))),
+        (
+            "bare call",
+            Box::new(|case| timed(|n| case.arguments(n), |value| bare(&value).now_or_never())),
+        ),
         (
             "boxed call",
             Box::new(move |case| {
-                timed(arguments, |value| {
-                    table.get(case.tool()).and_then(|tool| tool(&value).now_or_never())
-                })
+                timed(
+                    |n| case.arguments(n),
+                    |value| table.get(case.tool()).and_then(|tool| tool(&value).now_or_never()),
+                )
             }),
         ),
         (
             "guarded call",
             Box::new(move |case| {
-                let call = |n: u32| Call::new(n.to_string(), case.tool(), arguments(n));
+                let call = |n: u32| Call::new(n.to_string(), case.tool(), case.arguments(n));
                 timed(call, |call| guard.handle(call).now_or_never())
             }),
         ),
         (
             "rmcp router",
             Box::new(move |case| {
-                let given = |n: u32| (n, asked(case.tool(), object(arguments(n))));
+                let given = |n: u32| (n, asked(case.tool(), object(case.arguments(n))));
                 timed(given, |(n, asked)| router.call(n, asked))
             }),
         ),
         (
             "rig tool set",
             Box::new(move |case| {
-                timed(|n| arguments(n).to_string(), |text| rig.call(case.tool(), &text))
+                timed(|n| case.arguments(n).to_string(), |text| rig.call(case.tool(), &text))
             }),
         ),
         (
             "rig tool server",
             Box::new(move |case| {
-                timed(|n| arguments(n).to_string(), |text| served.call_served(case.tool(), &text))
+                timed(
+                    |n| case.arguments(n).to_string(),
+                    |text| served.call_served(case.tool(), &text),
+                )
             }),
         ),
         (
             "rmcp connection",
             Box::new(move |case| {
-                timed(|n| asked(case.tool(), object(arguments(n))), |asked| connection.call(asked))
+                timed(
+                    |n| asked(case.tool(), object(case.arguments(n))),
+                    |asked| connection.call(asked),
+                )
             }),
         ),
     ];

@@ -35,8 +35,8 @@ fn ratio(one: u64, other: u64) -> f64 {
 fn hot_paths(page: &mut Page, counts: &Value) {
     page.heading("The hot paths, in instructions");
     page.line(
-        "A typed tool that puts a sentence together, called bare, from a table of boxed functions, \
-         and through a guard with a hundred tools. `cargo xtask counts` counts the same and fails \
+        "A typed tool that puts a sentence together, and one with next to no work, called bare, from \
+         a table of boxed functions, and through a guard with a hundred tools. `cargo xtask counts` counts the same and fails \
          when a count is 5 % above the one on record.\n",
     );
     let boxed = figures::count(counts, "boxed call: one");
@@ -62,7 +62,7 @@ fn beside_peers(page: &mut Page, library: &Value) {
     );
     let count =
         |way: &str, case: &str| figures::count(&library["counts"], &format!("{way}: {case}"));
-    let cases = ["success", "failure", "unknown"];
+    let cases = ["success", "small", "failure", "unknown"];
     let ours = cases.map(|case| count("guarded call", case));
     let rows: Vec<Vec<String>> = WAYS
         .iter()
@@ -82,6 +82,7 @@ fn beside_peers(page: &mut Page, library: &Value) {
     let head = [
         "way",
         "success ÷ ours",
+        "next to no work ÷ ours",
         "failure ÷ ours",
         "unknown ÷ ours",
         "instructions of a success",

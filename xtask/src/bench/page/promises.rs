@@ -50,6 +50,13 @@ const READ: &str = "every word is looked up for phrases, for the kind and for wh
 const MADE: &str = "an error becomes a failure, a count of the loop guard, a record and a reply, each \
                     time";
 const AGAIN: &str = "the same, in words that came before";
+const WORDS: &str = "each of these words is another step";
+const ALL: &str = "arguments are checked, gates counted, panics caught, and the clock is read";
+const UNWOUND: &str = "nearly all of it is the unwinding; what is left is a failure as above";
+
+/// What calls are compared to.
+const BOXED: &str = "boxed call: one";
+const SMALL: &str = "boxed call: one of a small tool";
 
 /// Bounds on what a call takes.
 const BOUNDS: &[Bound] = &[
@@ -76,39 +83,84 @@ const BOUNDS: &[Bound] = &[
         8_000,
         "",
     ),
-    bound("a panic", "guarded call: panic", 42_000, "nearly all of it is the unwinding"),
+    bound("a panic", "guarded call: panic", 42_000, UNWOUND),
+    bound(AGAIN, "guarded call: panic in the same words", 42_000, UNWOUND),
 ];
 
 /// What takes some of them whoever does it.
-const ALONE: &[(&str, &str, &str)] =
-    &[("guarded call: panic", "caught panic: alone", "`catch_unwind` alone")];
+const ALONE: &[(&str, &str, &str)] = &[
+    ("guarded call: panic", "caught panic: alone", "`catch_unwind` alone"),
+    (
+        "guarded call: panic in the same words",
+        "caught panic: in the same words alone",
+        "`catch_unwind` alone",
+    ),
+    ("guarded call: success by validator", "validator: alone", "the validator alone"),
+];
 
 /// How much a guarded success may take beyond a boxed call, and how much would be better still.
-const SUCCESSES: &[Bound] = &[
-    bound(
-        "guarded success, by a schema with a pattern of choices, left to the validator",
-        "guarded call: success by validator",
-        1_200,
-        "the validator walks the schema once more",
+const SUCCESSES: &[(&str, Bound)] = &[
+    (
+        BOXED,
+        bound(
+            "guarded success, by a schema with a condition, left to the validator",
+            "guarded call: success by validator",
+            1_200,
+            "the validator walks the schema",
+        ),
     ),
-    bound(
-        "guarded success, by a schema of lengths, bounds, `not`, `anyOf` and a pattern",
-        "guarded call: success by pattern",
-        1_200,
-        "each of these words is another step",
+    (
+        BOXED,
+        bound(
+            "guarded success, by a schema with a pattern of choices",
+            "guarded call: success by pattern of choices",
+            1_200,
+            WORDS,
+        ),
     ),
-    bound(
-        "guarded success, by a schema of lengths, bounds, `not`, `anyOf`",
-        "guarded call: success by rich schema",
-        1_200,
-        "each of these words is another step",
+    (
+        BOXED,
+        bound(
+            "guarded success, by a schema of lengths, bounds, `not`, `anyOf` and a pattern",
+            "guarded call: success by pattern",
+            1_200,
+            WORDS,
+        ),
     ),
-    bound("guarded success, by a schema of plain fields", "guarded call: success", 1_200, ""),
-    bound(
-        "the same (stretch)",
-        "guarded call: success",
-        400,
-        "arguments are checked, gates counted, panics caught, and the clock is read",
+    (
+        BOXED,
+        bound(
+            "guarded success, by a schema of lengths, bounds, `not`, `anyOf`",
+            "guarded call: success by rich schema",
+            1_200,
+            WORDS,
+        ),
+    ),
+    (
+        BOXED,
+        bound("guarded success, by a schema of plain fields", "guarded call: success", 1_200, ""),
+    ),
+    (
+        SMALL,
+        bound(
+            "guarded success of a tool with next to no work",
+            "guarded call: success of a small tool",
+            1_200,
+            "",
+        ),
+    ),
+    (BOXED, bound("plain fields (stretch)", "guarded call: success", 400, ALL)),
+    (SMALL, bound("next to no work (stretch)", "guarded call: success of a small tool", 400, ALL)),
+];
+
+/// Batches beside as many boxed calls.
+const BATCHES: &[(&str, &str, &str, &str)] = &[
+    ("a batch of ten beside ten boxed calls", "boxed call: ten", "guarded batch: ten", ""),
+    (
+        "the same, of a tool with next to no work",
+        "boxed call: ten of a small tool",
+        "guarded batch: ten of a small tool",
+        "what a guarded call takes stands beside less work",
     ),
 ];
 
@@ -163,24 +215,26 @@ fn at_most(what: &str, limit: u64, counted: u64) -> Promise {
 
 fn instructions(counts: &Value) -> Vec<Promise> {
     let count = |bench: &str| figures::count(counts, bench);
+    let alone = |bench: &str| {
+        let (_, alone, words) = ALONE.iter().find(|(of, ..)| *of == bench)?;
+        Some(format!("{words}: {}", grouped(count(alone)?)))
+    };
     let mut rows = Vec::new();
-    let boxed = count("boxed call: one");
-    for Bound { what, bench, limit, why } in SUCCESSES {
-        let (Some(boxed), Some(guarded)) = (boxed, count(bench)) else { continue };
+    for (boxed, Bound { what, bench, limit, why }) in SUCCESSES {
+        let (Some(boxed), Some(guarded)) = (count(boxed), count(bench)) else { continue };
         let more = guarded.saturating_sub(boxed);
         let allowed = format!("boxed + {} instructions", grouped(*limit));
         let measured = format!("boxed + {}", grouped(more));
-        rows.push(Promise::new(what, allowed, measured, more <= *limit).because(why));
+        let promise = Promise::new(what, allowed, measured, more <= *limit);
+        rows.push(promise.beside(alone(bench)).because(why));
     }
     for Bound { what, bench, limit, why } in BOUNDS {
-        let alone = ALONE.iter().find(|(of, ..)| of == bench);
-        let alone = alone.and_then(|(_, bench, words)| Some((count(bench)?, words)));
-        let alone = alone.map(|(counted, words)| format!("{words}: {}", grouped(counted)));
         let promise = count(bench).map(|counted| at_most(what, *limit, counted));
-        rows.extend(promise.map(|promise| promise.beside(alone).because(why)));
+        rows.extend(promise.map(|promise| promise.beside(alone(bench)).because(why)));
     }
-    if let (Some(boxed), Some(batch)) = (count("boxed call: ten"), count("guarded batch: ten")) {
-        rows.push(ratio_at_most("a batch of ten beside ten boxed calls", 1.5, ratio(batch, boxed)));
+    for (what, boxed, batch, why) in BATCHES {
+        let (Some(boxed), Some(batch)) = (count(boxed), count(batch)) else { continue };
+        rows.push(ratio_at_most(what, 1.5, ratio(batch, boxed)).because(why));
     }
     rows
 }
@@ -202,30 +256,28 @@ fn ratio_at_least(what: &str, limit: f64, measured: f64) -> Promise {
 
 /// Each peer beside the guard that is given the arguments in the same shape.
 fn peers(counts: &Value) -> Vec<Promise> {
+    const LITTLE: &str = "the same, of a tool with next to no work";
+    const OF_RIG: &str = "reading the text into the tool's type takes a third of what is left, the tool itself another";
+    const OF_RMCP: &str = "the tool itself takes more than a third of the router's call";
     let peers = [
-        (
-            "fewer instructions than rig's tool set",
-            "rig tool set: success",
-            "guarded call: success from text",
-            10.0,
-            "reading the text into the tool's type takes a third of what is left, the tool itself another",
-        ),
-        (
-            "fewer instructions than rmcp's router",
-            "rmcp router: success",
-            "guarded call: success",
-            3.0,
-            "the tool itself takes more than a third of the router's call",
-        ),
+        ("fewer instructions than rig's tool set", "rig tool set", " from text", 10.0, OF_RIG),
+        ("fewer instructions than rmcp's router", "rmcp router", "", 3.0, OF_RMCP),
     ];
-    let row = |(what, peer, ours, limit, why): (&str, &str, &str, f64, &'static str)| {
-        let peer = figures::count(counts, peer)?;
-        let promise = ratio_at_least(what, limit, ratio(peer, figures::count(counts, ours)?));
-        let bare = figures::count(counts, "bare call: success");
-        let bare = bare.map(|bare| format!("bare function: {} ×", figure(ratio(peer, bare))));
-        Some(promise.beside(bare).because(why))
-    };
-    peers.into_iter().filter_map(row).collect()
+    let cases = [("success", "bare call: success"), ("small", "bare small call: success")];
+    let row =
+        |what, case, bare, (_, peer, text, limit, why): (&str, &str, &str, f64, &'static str)| {
+            let peer = figures::count(counts, &format!("{peer}: {case}"))?;
+            let ours = figures::count(counts, &format!("guarded call: {case}{text}"))?;
+            let bare = figures::count(counts, bare);
+            let bare = bare.map(|bare| format!("bare function: {} ×", figure(ratio(peer, bare))));
+            Some(ratio_at_least(what, limit, ratio(peer, ours)).beside(bare).because(why))
+        };
+    let rows = peers.into_iter().flat_map(|peer| {
+        cases.map(|(case, bare)| {
+            row(if case == "success" { peer.0 } else { LITTLE }, case, bare, peer)
+        })
+    });
+    rows.flatten().collect()
 }
 
 /// Our node beside LangGraph's: the row that is worst for us.
