@@ -221,12 +221,14 @@ impl<'py> Seen<'py> {
 
 /// Those of a group, where it is one. Python 3.10 has none of its own, but libraries have.
 fn members<'py>(error: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
-    let is_group = |class: Bound<'_, PyAny>| {
-        class.cast::<PyType>().is_ok_and(|class| {
-            class.name().is_ok_and(|name| name.to_string_lossy().ends_with("ExceptionGroup"))
-        })
+    let named = |class: &Bound<'_, PyType>| {
+        class.name().is_ok_and(|name| name.to_string_lossy().ends_with("ExceptionGroup"))
     };
-    if !error.get_type().mro().iter().any(is_group) {
+    let is_group = |class: Bound<'_, PyAny>| class.cast::<PyType>().is_ok_and(named);
+    let class = error.get_type();
+    // What Python brings is no more than its own name says.
+    let is_one = named(&class) || !is_builtin(&class) && class.mro().iter().any(is_group);
+    if !is_one {
         return Vec::new();
     }
     let all = error.getattr_opt("exceptions").ok().flatten().and_then(|all| all.try_iter().ok());
@@ -272,10 +274,7 @@ fn one(Seen { error, said, .. }: Seen<'_>, cause: Option<Raised>) -> Raised {
     let py = error.py();
     let class = error.get_type();
     let is_of_the_system = error.is_instance_of::<PyOSError>() && counts_as_the_systems(&said.name);
-    let is_builtin = class
-        .getattr(intern!(py, "__module__"))
-        .is_ok_and(|module| module.eq("builtins").unwrap_or(false));
-    let response = if is_builtin { None } else { Response::of(error) };
+    let response = if is_builtin(&class) { None } else { Response::of(error) };
     let against = response.as_ref().and_then(|response| response.against(error, &said));
     let is_vague = against.is_some();
     let cause = cause.or_else(|| wrote(error, &said));
@@ -297,6 +296,12 @@ fn one(Seen { error, said, .. }: Seen<'_>, cause: Option<Raised>) -> Raised {
         Some(wait) => raised.wait(wait),
         None => raised,
     }
+}
+
+/// Whether Python itself brings a class.
+fn is_builtin(class: &Bound<'_, PyType>) -> bool {
+    let module = class.getattr(intern!(class.py(), "__module__"));
+    module.is_ok_and(|module| module.eq(intern!(class.py(), "builtins")).unwrap_or(false))
 }
 
 /// TLS and name resolution have numbers of their own in the same place.

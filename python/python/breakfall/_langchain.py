@@ -140,14 +140,12 @@ class Tool:
         with asked.turn:
             return self._run(arguments, asked)
 
-    async def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
-        """Runs the tool on the event loop."""
+    def arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
+        """What runs the tool on the event loop."""
         if asked.raises is not None:
             raise asked.raises
-        if asked.turn is None:
-            return await self._arun(arguments, asked)
-        with asked.turn:
-            return await self._arun(arguments, asked)
+        run = self._arun if asked.turn is None else self._arun_in_turn
+        return run(arguments, asked)
 
     def _run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         used = asked.tool or self
@@ -160,6 +158,10 @@ class Tool:
         except pydantic.ValidationError as error:
             used.refuse(error, asked)
         return used.output(response, asked)
+
+    async def _arun_in_turn(self, arguments: dict[str, Any], asked: Asked) -> Any:
+        with asked.turn:  # type: ignore[union-attr]
+            return await self._arun(arguments, asked)
 
     async def _arun(self, arguments: dict[str, Any], asked: Asked) -> Any:
         used = asked.tool or self

@@ -38,7 +38,10 @@ def is_heard(config: Any) -> bool:
             return True
         if environment is not None and handler is not None and env_var_is_set(environment):
             return True
-    return any(name in _environment and env_var_is_set(text) for name, text in _FORMER)
+    for name, text in _FORMER:
+        if name in _environment and env_var_is_set(text):
+            return True
+    return False
 
 
 def _is_traced() -> Any:

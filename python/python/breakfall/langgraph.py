@@ -196,6 +196,8 @@ class ErrorHandlingToolNode(ToolNode):
         return asked, run
 
     def _turns(self, calls: list[Any], config: Any) -> list[Turn | None]:
+        if len(calls) < 2:
+            return [None] * len(calls)
         return turns(config, [call.get("name") in self._known for call in calls], self._timeout)
 
     def _run_of(self, input: Any, config: Any, runtime: Any) -> str:
