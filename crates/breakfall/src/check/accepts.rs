@@ -206,13 +206,17 @@ impl Accepts {
         Some(Self::either(Self::each(all, of)?))
     }
 
-    /// One of these and no other: of words that differ at most one fits.
+    /// One of these and no other: of types that differ, or of words, at most one fits.
     fn one(all: &Value, source: &Source<'_>) -> Option<Self> {
+        fn differ<T: Ord>(mut all: Vec<T>) -> bool {
+            all.sort_unstable();
+            all.is_sorted_by(|one, other| one < other)
+        }
         let branches = Self::each(all, |branch| Self::of(branch, source))?;
-        let words = branches.iter().map(Self::words).collect::<Option<Vec<_>>>()?;
-        let mut words = words.concat();
-        words.sort_unstable();
-        words.is_sorted_by(|one, other| one < other).then(|| Self::either(branches))
+        let types = branches.iter().map(Self::type_of).collect::<Option<Vec<_>>>();
+        let words = branches.iter().map(Self::words).collect::<Option<Vec<_>>>();
+        let differ = types.is_some_and(differ) || words.is_some_and(|words| differ(words.concat()));
+        differ.then(|| Self::either(branches))
     }
 
     fn just(value: &Value) -> Option<Self> {
@@ -245,6 +249,27 @@ impl Accepts {
                 Some(words.concat())
             }
             _ => None,
+        }
+    }
+
+    /// The type of all that it accepts, where it is one.
+    fn type_of(&self) -> Option<&'static str> {
+        match self {
+            Self::Null | Self::Just(Value::Null) => Some("null"),
+            Self::Boolean | Self::Just(Value::Bool(_)) => Some("boolean"),
+            Self::Text { .. } | Self::Word(_) | Self::Worded(_) => Some("string"),
+            Self::Integer { .. } | Self::Number | Self::Real { .. } | Self::Multiple(_) => {
+                Some("number")
+            }
+            Self::Just(Value::Number(_)) => Some("number"),
+            Self::List(_) => Some("array"),
+            Self::Table | Self::Object(_) => Some("object"),
+            Self::All(all) => all.iter().find_map(Self::type_of),
+            Self::Either(any) => {
+                let first = any.first()?.type_of()?;
+                any.iter().all(|one| one.type_of() == Some(first)).then_some(first)
+            }
+            Self::Just(_) | Self::Anything | Self::NoneOf(_) | Self::Odd(_) => None,
         }
     }
 

@@ -67,6 +67,11 @@ pub(super) fn field() -> impl Strategy<Value = Value> {
         Just(json!({"const": "a"})),
         Just(json!({"$ref": "#/$defs/word"})),
         Just(json!({"oneOf": [{"const": "a", "type": "string"}, {"const": "b"}]})),
+        Just(
+            json!({"oneOf": [{"type": "integer", "minimum": 1}, {"enum": ["a", "b"]}, {"type": "null"}]})
+        ),
+        Just(json!({"oneOf": [{"type": "array"}, {"type": "object", "maxProperties": 1}]})),
+        Just(json!({"oneOf": [{"const": "a"}, {"type": "string", "minLength": 2}]})),
         Just(json!({"type": "string", "pattern": "(^|b)a(b|c)?$"})),
         Just(json!({"format": "date"})),
         Just(json!({"type": "array", "contains": {"$ref": "#/$defs/again"}})),
