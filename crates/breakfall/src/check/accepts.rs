@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
+use super::formats::sure;
 use super::known::{DECIDING, has_only, is_number_format, is_of_object, is_of_type};
 use super::limits::{is_as_long, is_exact, is_within, length, limits, whole_limits};
 use super::odd::Odd;
@@ -55,6 +56,8 @@ pub(super) struct Worded {
     min: usize,
     max: usize,
     pattern: Option<Pattern>,
+    /// What is surely of its format.
+    format: Option<&'static Pattern>,
     /// What it is not.
     not: Vec<String>,
 }
@@ -69,6 +72,7 @@ impl Worded {
         is_as_long(text, self.min, self.max)
             && !self.not.iter().any(|word| *word == text)
             && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(text))
+            && self.format.is_none_or(|format| format.matches(text))
     }
 }
 
@@ -188,7 +192,7 @@ impl Accepts {
         }
         match <[Self; 2]>::try_from(parts) {
             Ok([Self::NoneOf(not), Self::Text { min, max }]) => {
-                Self::Worded(Box::new(Worded { min, max, pattern: None, not }))
+                Self::Worded(Box::new(Worded { min, max, pattern: None, format: None, not }))
             }
             Ok([Self::NoneOf(not), Self::Worded(text)]) => {
                 Self::Worded(Box::new(Worded { not, ..*text }))
@@ -278,8 +282,8 @@ impl Accepts {
             Value::Array(names) => names.as_slice(),
             name => std::slice::from_ref(name),
         };
-        let is_number = |format: &Value| format.as_str().is_some_and(is_number_format);
-        if !fields.get("format").is_none_or(is_number) {
+        let is_known = |format: &str| is_number_format(format) || sure(format).is_some();
+        if !fields.get("format").is_none_or(|format| format.as_str().is_some_and(is_known)) {
             return None;
         }
         let types = names.iter().map(|name| Self::of_name(name.as_str()?, fields, source));
@@ -294,13 +298,15 @@ impl Accepts {
             "boolean" => Self::Boolean,
             "string" => {
                 let (min, max) = (length("minLength", 0)?, length("maxLength", usize::MAX)?);
-                match fields.get("pattern") {
-                    None => Self::Text { min, max },
-                    Some(pattern) => {
-                        let pattern = Some(Pattern::of(pattern.as_str()?)?);
-                        Self::Worded(Box::new(Worded { min, max, pattern, not: Vec::new() }))
-                    }
+                let pattern = match fields.get("pattern") {
+                    None => None,
+                    Some(pattern) => Some(Pattern::of(pattern.as_str()?)?),
+                };
+                let format = fields.get("format").and_then(Value::as_str).and_then(sure);
+                if pattern.is_none() && format.is_none() {
+                    return Some(Self::Text { min, max });
                 }
+                Self::Worded(Box::new(Worded { min, max, pattern, format, not: Vec::new() }))
             }
             "integer" => {
                 let (min, max) = whole_limits(fields)?;

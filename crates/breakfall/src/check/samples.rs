@@ -74,6 +74,7 @@ pub(super) fn field() -> impl Strategy<Value = Value> {
         Just(json!({"oneOf": [{"const": "a"}, {"type": "string", "minLength": 2}]})),
         Just(json!({"type": "string", "pattern": "(^|b)a(b|c)?$"})),
         Just(json!({"format": "date"})),
+        Just(json!({"type": ["string", "null"], "format": "date", "not": {"const": "a"}})),
         Just(json!({"type": "array", "contains": {"$ref": "#/$defs/again"}})),
         Just(
             json!({"if": {"type": "object"}, "then": {"required": ["b"]}, "else": {"minimum": 0}})
@@ -99,6 +100,7 @@ pub(super) fn value() -> impl Strategy<Value = Value> {
         Just(json!(0.5)),
         Just(json!(u64::MAX)),
         "[abü]{0,5}".prop_map(|text| json!(text)),
+        Just(json!("2026-01-31")),
         Just(json!([1])),
         Just(json!([])),
         Just(json!(["a", "c"])),

@@ -184,7 +184,7 @@ mod tests {
     fn what_says_more_of_a_field_is_left_to_the_validator_by_itself() {
         let odd = [
             json!({"type": "string", "pattern": "(a|b)*a(a|b){12}"}),
-            json!({"type": "string", "format": "date"}),
+            json!({"type": "string", "format": "duration"}),
             json!({"type": "integer", "minimum": 0.5}),
             json!({"type": "number", "multipleOf": 0.5}),
             json!({"const": 0.5}),
