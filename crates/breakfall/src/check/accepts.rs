@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Map, Value};
 
 use super::formats::sure;
-use super::known::{DECIDING, has_only, is_number_format, is_of_object, is_of_type};
+use super::known::{DECIDING, has_only, is_named_format, is_of_object, is_of_type};
 use super::limits::{is_as_long, is_exact, is_within, length, limits, whole_limits};
 use super::odd::Odd;
 use super::pattern::Pattern;
@@ -282,7 +282,7 @@ impl Accepts {
             Value::Array(names) => names.as_slice(),
             name => std::slice::from_ref(name),
         };
-        let is_known = |format: &str| is_number_format(format) || sure(format).is_some();
+        let is_known = |format: &str| is_named_format(format) || sure(format).is_some();
         if !fields.get("format").is_none_or(|format| format.as_str().is_some_and(is_known)) {
             return None;
         }

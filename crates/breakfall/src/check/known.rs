@@ -28,15 +28,37 @@ pub(super) fn is_remark(word: &str) -> bool {
     REMARKS.contains(&word) || word.starts_with("x-")
 }
 
-/// How schemars writes the types of Rust; the validator knows no such formats.
-const NUMBERS: &[&str] = &[
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "int", "uint",
-    "float", "double",
+/// How schemars writes the types of Rust, and what others call texts: the validator knows no such
+/// formats.
+const NAMED: &[&str] = &[
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int",
+    "uint",
+    "float",
+    "double",
+    "base64url",
+    "binary",
+    "byte",
+    "directory-path",
+    "file-path",
+    "json",
+    "json-string",
+    "markdown",
+    "password",
+    "path",
+    "url",
 ];
 
-/// Whether the validator knows no such format.
-pub(super) fn is_number_format(format: &str) -> bool {
-    NUMBERS.contains(&format)
+/// Whether a format is a name and no more: the validator knows no such format.
+pub(super) fn is_named_format(format: &str) -> bool {
+    NAMED.contains(&format)
 }
 
 /// The word that names a type, and those that say something of one other than an object.
@@ -84,4 +106,19 @@ pub(super) fn is_of_type(word: &str) -> bool {
 /// Whether a schema says nothing with other words than these.
 pub(super) fn has_only(schema: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> bool {
     schema.keys().all(|word| is_known(word) || is_remark(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schema::validator;
+    use super::*;
+
+    #[test]
+    fn the_validator_does_not_know_what_is_only_named() {
+        for format in NAMED {
+            let validator = validator(&serde_json::json!({ "format": format }));
+            let accepts = |text: &str| validator.as_ref().is_ok_and(|it| it.is_valid(&text.into()));
+            assert!(accepts("") && accepts(" \n\0ü%%{[("), "{format}");
+        }
+    }
 }

@@ -74,6 +74,7 @@ pub(super) fn field() -> impl Strategy<Value = Value> {
         Just(json!({"oneOf": [{"const": "a"}, {"type": "string", "minLength": 2}]})),
         Just(json!({"type": "string", "pattern": "(^|b)a(b|c)?$"})),
         Just(json!({"format": "date"})),
+        Just(json!({"type": "string", "format": "json"})),
         Just(json!({"type": ["string", "null"], "format": "date", "not": {"const": "a"}})),
         Just(json!({"type": "array", "contains": {"$ref": "#/$defs/again"}})),
         Just(

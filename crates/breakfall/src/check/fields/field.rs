@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::Schema;
-use super::super::known::{is_number_format, is_remark};
+use super::super::known::{is_named_format, is_remark};
 use super::super::words::{articles, bound, one_of, path_of, shown};
 use super::fit::{Fit, Fitted};
 use crate::Problem;
@@ -162,7 +162,7 @@ impl Says {
             "maxLength" => said
                 .as_u64()
                 .map(|most| (Keyword::MaxLength(most), bound("at most ", said, " characters"))),
-            "format" if said.as_str().is_some_and(is_number_format) => return None,
+            "format" if said.as_str().is_some_and(is_named_format) => return None,
             word if is_remark(word) => return None,
             _ => None,
         }
