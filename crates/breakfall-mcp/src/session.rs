@@ -212,6 +212,12 @@ impl Session {
         {
             return Some(refusal);
         }
+        if origin.era == Era::Legacy
+            && locked(&self.era).is_none()
+            && !matches!(method, "initialize" | "ping")
+        {
+            Box::pin(self.unmet()).await;
+        }
         if method == "tools/call" {
             return self.call(origin, params, stopped).await;
         }

@@ -339,6 +339,41 @@ async fn the_last_request_of_a_client_that_leaves_is_answered() {
     assert!(answer["result"]["tools"].is_array(), "{answer}");
 }
 
+/// Who pipes a single request does so; most servers answer it.
+#[tokio::test]
+async fn a_client_that_says_no_hello_is_answered() {
+    let unmet = || {
+        let counts = counts_file();
+        Client::of(vec![server("wild", &counts)], guard(Policy::default()), counts)
+    };
+    let answer = last(unmet(), "tools/list").await;
+    assert!(answer["result"]["tools"].is_array(), "{answer}");
+    let mut client = unmet();
+    let (text, is_error) = client.call("echo", json!({ "n": 1 })).await;
+    assert_eq!((text.as_str(), is_error), (r#"{"n": 1}"#, false));
+    // It may find its manners later.
+    let greeting = client.greet("2025-06-18", json!({})).await;
+    assert!(greeting["result"]["protocolVersion"].is_string(), "{greeting}");
+    assert!(client.ask("tools/list", json!({})).await["result"]["tools"].is_array());
+    client.leave().await;
+}
+
+/// A hello that comes a moment after a request is the client's all the same.
+#[tokio::test]
+async fn a_hello_that_comes_late_is_the_one_that_servers_hear() {
+    let counts = counts_file();
+    let mut client = Client::of(vec![server("wild", &counts)], guard(Policy::default()), counts);
+    let listing = client.start("tools/list", json!({})).await;
+    let hello = json!({ "protocolVersion": "2024-11-05", "capabilities": { "roots": {} } });
+    let greeting = client.start("initialize", hello).await;
+    let mut said = [client.hear().await, client.hear().await];
+    said.sort_by_key(|answer| answer["id"].as_u64());
+    assert_eq!((&said[0]["id"], &said[1]["id"]), (&json!(listing), &json!(greeting)));
+    assert!(said[0]["result"]["tools"].is_array(), "{said:?}");
+    assert_eq!(said[1]["result"]["instructions"], r#"{"roots": {}}"#, "{said:?}");
+    client.leave().await;
+}
+
 /// Seen with the inspector's load, where the first kill came before the first greeting.
 #[tokio::test]
 async fn a_server_killed_while_it_starts_is_started_anew_and_nobody_notices() {

@@ -16,6 +16,21 @@ use crate::origin::Origin;
 use crate::tools;
 use crate::upstream::{Hello, Lost, locked};
 
+/// How long a request waits for the hello that should have come before it, and how often it is looked
+/// whether that is there.
+const HELLO: Duration = Duration::from_secs(1);
+const LOOKING: Duration = Duration::from_millis(10);
+
+/// The hello of a client that says none.
+pub(super) fn our_hello() -> Hello {
+    let said = raw(&json!({
+        "protocolVersion": NEWEST_LEGACY,
+        "capabilities": {},
+        "clientInfo": era::our_name(),
+    }));
+    Hello { era: Era::Legacy, said }
+}
+
 impl Session {
     /// Whether a single server stands behind us, at an address.
     pub(crate) fn is_remote(&self) -> bool {
@@ -122,6 +137,19 @@ impl Session {
         *locked(&self.era) = Some(hello.era);
         for upstream in &self.upstreams {
             upstream.greet(hello.clone());
+        }
+    }
+
+    /// A request of a client that has not said hello: it is about to, or it never will. Then its
+    /// servers are greeted for it, so that it has its answer.
+    pub(super) async fn unmet(&self) {
+        let is_met = async {
+            while locked(&self.era).is_none() {
+                tokio::time::sleep(LOOKING).await;
+            }
+        };
+        if tokio::time::timeout(HELLO, is_met).await.is_err() && locked(&self.era).is_none() {
+            self.greet(&our_hello());
         }
     }
 

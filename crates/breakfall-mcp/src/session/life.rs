@@ -5,17 +5,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use breakfall::{Call, Guard, GuardBuilder, Reply, ToolSpec};
-use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use super::greeting::our_hello;
 use super::prefixes::prefixes;
 use super::{GREETING, Session, owner};
-use crate::era::{self, Era};
 use crate::error::Error;
-use crate::fields::raw;
 use crate::lines::{Line, Lines};
 use crate::message::{Message, messages};
 use crate::origin::run_of_a;
@@ -23,7 +21,7 @@ use crate::out::{Out, Written};
 use crate::servers::{Server, Servers};
 use crate::stream::Stream;
 use crate::tools;
-use crate::upstream::{Events, Health, Hello, Sent, Upstream, locked};
+use crate::upstream::{Events, Health, Sent, Upstream, locked};
 use crate::watchdog::Watchdog;
 
 /// How long the last requests of a client that leaves are served, and how long its last lines wait
@@ -105,12 +103,7 @@ impl Session {
                 }
             }
         });
-        let said = raw(&json!({
-            "protocolVersion": era::NEWEST_LEGACY,
-            "capabilities": {},
-            "clientInfo": era::our_name(),
-        }));
-        session.greet(&Hello { era: Era::Legacy, said });
+        session.greet(&our_hello());
         Ok(session)
     }
 

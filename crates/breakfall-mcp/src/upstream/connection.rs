@@ -83,16 +83,28 @@ impl Lost {
         }
     }
 
-    /// The same in a line. What a program wrote last is why it ended.
+    /// The same in a line. What a program wrote last is why it ended, and its last error above all:
+    /// some say behind it what they are, or how they are used.
     pub(crate) fn in_a_line(&self) -> String {
         let why = self.why();
         let (what, wrote) = why.split_once(WROTE).unwrap_or((&why, ""));
         let what = what.trim_start().lines().next().unwrap_or_default();
-        match wrote.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+        let lines = || wrote.lines().map(str::trim);
+        match lines().rfind(|line| is_an_error(line)).or_else(|| lines().rfind(|it| !it.is_empty()))
+        {
             Some(end) => format!("{what}; it wrote: {end}"),
             None => what.to_owned(),
         }
     }
+}
+
+/// Whether a line begins as programs begin an error.
+fn is_an_error(line: &str) -> bool {
+    let Some((name, _)) = line.split_once(':') else { return false };
+    let is_said = |word: &&str| name.eq_ignore_ascii_case(word);
+    let is_named = ["Error", "Exception"].iter().any(|end| name.ends_with(end));
+    is_named && !name.contains(char::is_whitespace)
+        || ["error", "fatal", "panic"].iter().any(is_said)
 }
 
 /// Who waits for an answer.
@@ -358,6 +370,36 @@ impl Drop for Asked<'_> {
             // A server that does not read is not worth waiting for.
             Wire::Lines(out) => out.send_now(line),
             Wire::Http(http) => http.stopped(line, stopped.exchange),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_the_error_of_a_program_and_not_what_it_wrote_behind_it() {
+        let line =
+            |wrote: &str| Lost::Gone(format!("it ended: exit status: 1{WROTE}{wrote}")).in_a_line();
+        for (wrote, told) in [
+            (
+                "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no key\n",
+                "ValueError: no key",
+            ),
+            (
+                "node:internal/modules:1\n    throw err;\n\nError: Cannot find module 'x'\n    at a (b.js:1)\n\nNode.js v20.20.2\n",
+                "Error: Cannot find module 'x'",
+            ),
+            (
+                "Error: it needs --read-write.\nTo use it:\n- Use --db-path md: for the cloud\n",
+                "Error: it needs --read-write.",
+            ),
+            ("error: first\nfatal: not a repository\n", "fatal: not a repository"),
+            ("starting\nport 80 is taken\n\n", "port 80 is taken"),
+            ("The last Error: was long ago\nbye\n", "bye"),
+        ] {
+            assert_eq!(line(wrote), format!("it ended: exit status: 1; it wrote: {told}"));
         }
     }
 }
