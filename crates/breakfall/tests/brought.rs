@@ -181,6 +181,31 @@ async fn a_tool_that_fails_without_what_it_needs_failed_for_that() {
     assert_eq!(reply.kind(), Some(FailureKind::Execution));
 }
 
+/// A method of a text was called on an object, and the model was told of a fault inside the tool.
+#[tokio::test]
+async fn a_tool_that_fails_over_what_does_not_fit_failed_for_that() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "resourceType": { "type": "string" }, "name": { "type": "string" } },
+    });
+    let guard = guard(schema);
+    let says = "input.resourceType.toLowerCase is not a function";
+    let reply = call(&guard, json!({ "resourceType": { "a": [1] }, "says": says })).await;
+    assert_eq!(reply.kind(), Some(FailureKind::InvalidArguments));
+    insta::assert_snapshot!(reply.text, @r#"
+    `run` did not accept its arguments:
+    - `resourceType`: expected a string, got `{"a":[1]}`
+    It said:
+    > input.resourceType.toLowerCase is not a function
+    Call it again in this shape: `{"resourceType":"text","says":"input.resourceType.toLowerCase is not a function"}`. Made up, put the real values there: `resourceType`. (ref q23sw7)
+    "#);
+    // What does not fit and is not spoken of is no reason.
+    let reply = call(&guard, json!({ "name": { "a": [1] }, "says": says })).await;
+    assert_eq!(reply.kind(), Some(FailureKind::Internal));
+    let reply = call(&guard, json!({ "resourceType": "pod", "says": says })).await;
+    assert_eq!(reply.kind(), Some(FailureKind::Internal));
+}
+
 /// "Correct the arguments", of a call that can have none.
 #[tokio::test]
 async fn a_tool_without_arguments_does_not_fail_for_them() {

@@ -53,18 +53,21 @@ pub(super) fn complete(mut failure: Failure, arguments: &Arguments, spec: &ToolS
 }
 
 /// A tool that refuses what its schema forbids rarely says all that is wrong: we can. One that fails
-/// where it was not given what it needs failed for that.
+/// where it was not given what it needs failed for that, and so did one whose words name what does not
+/// fit.
 fn explain(
     facts: &mut Facts,
     arguments: &Value,
     problems: &[Problem],
     correction: Option<&Correction>,
 ) {
+    let is_named = |name: &str| names(&facts.message, name);
     let lacks = |problem: &Problem| problem.got.is_none() && problem.nearest.is_none();
+    let explains = |problem: &Problem| lacks(problem) || is_named(first_name(&problem.path));
     let is_vague = match facts.kind {
         FailureKind::InvalidArguments => false,
         FailureKind::Internal | FailureKind::Execution
-            if facts.words == Words::Telling && problems.iter().any(lacks) =>
+            if facts.words == Words::Telling && problems.iter().any(explains) =>
         {
             true
         }
@@ -72,7 +75,6 @@ fn explain(
     };
     // Where its words speak of what the schema has nothing against, they are needed, too; and a
     // call with that in it would be refused again.
-    let is_named = |name: &str| names(&facts.message, name);
     let is_told = |name: &str| problems.iter().any(|problem| first_name(&problem.path) == name);
     let mut given = arguments.as_object().into_iter().flat_map(Map::keys);
     let other = given.find(|name| is_named(name) && !is_told(name));
