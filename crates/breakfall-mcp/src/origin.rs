@@ -28,6 +28,8 @@ pub(crate) struct Origin {
     refusal: Mutex<Option<Refusal>>,
     /// A subscription was acknowledged, and need not be again.
     acknowledged: AtomicBool,
+    /// How far the client was told that it is.
+    progress: Mutex<Option<f64>>,
 }
 
 /// How an HTTP server refused a request.
@@ -63,6 +65,7 @@ impl Origin {
             headers: HeaderMap::new(),
             refusal: Mutex::default(),
             acknowledged: AtomicBool::new(false),
+            progress: Mutex::default(),
         }
     }
 
@@ -95,6 +98,16 @@ impl Origin {
     /// How the only server refused it.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         locked(&self.refusal).clone()
+    }
+
+    /// How far it is, as the client was told; less than anything where it was told nothing.
+    pub(crate) fn how_far(&self) -> f64 {
+        locked(&self.progress).unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// The client is told how far it is.
+    pub(crate) fn came_to(&self, progress: f64) {
+        *locked(&self.progress) = Some(progress);
     }
 
     /// Whether this is the first that acknowledges its subscription.

@@ -227,6 +227,21 @@ async fn progress_comes_under_the_clients_token_and_keeps_a_slow_tool_alive() {
     client.leave().await;
 }
 
+/// A repeated call began at nothing again, and the client heard of that.
+#[tokio::test]
+async fn progress_does_not_go_back_when_a_call_is_repeated() {
+    let mut client = client(Policy::default()).await;
+    let params = json!({ "name": "step_then_die", "_meta": { "progressToken": "mine" } });
+    let id = client.start("tools/call", params).await;
+    let (answer, before) = client.heard_before(id).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "stepped", "{answer}");
+    let steps = before.iter().filter(|it| it["method"] == "notifications/progress");
+    let steps: Vec<_> = steps.map(|it| it["params"]["progress"].as_u64()).collect();
+    assert_eq!(steps, [Some(0), Some(1), Some(2), Some(3), Some(4)]);
+    assert_eq!(client.counted("step_then_die"), 2);
+    client.leave().await;
+}
+
 #[tokio::test]
 async fn a_server_may_ask_the_client_and_the_clock_stands_meanwhile() {
     let policy = Policy {

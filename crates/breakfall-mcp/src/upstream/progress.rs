@@ -16,8 +16,9 @@ const LASTING: usize = 256;
 /// A token for progress that a server was given in place of the client's.
 pub(super) struct Token {
     clients: Box<RawValue>,
-    /// Progress never goes back, also not over a second attempt.
+    /// Progress never goes back: how far this attempt is, and how far those before it came.
     last: f64,
+    before: f64,
     call: Option<Progress>,
     about: Option<Arc<Origin>>,
 }
@@ -48,7 +49,8 @@ impl Upstream {
         meta.set("progressToken", raw(&number));
         fields.set("_meta", meta.raw());
         let (last, about) = (f64::NEG_INFINITY, about.cloned());
-        locked(&self.tokens).insert(number, Token { clients, last, call, about });
+        let before = about.as_ref().map_or(last, |origin| origin.how_far());
+        locked(&self.tokens).insert(number, Token { clients, last, before, call, about });
         Some(Tracked { upstream: Arc::clone(self), number, is_kept: false })
     }
 
@@ -66,10 +68,13 @@ impl Upstream {
             call.tick();
         }
         if let Some(value) = value {
-            if value < token.last {
+            if value < token.last || value <= token.before {
                 return None;
             }
             token.last = value;
+            if let Some(origin) = &token.about {
+                origin.came_to(value);
+            }
         }
         fields.set("progressToken", token.clients.clone());
         Some((fields.raw(), token.about.clone()))

@@ -50,6 +50,7 @@ TOOLS = [
     tool("rpc_error"),
     tool("silent"),
     tool("slow", readOnlyHint=True),
+    tool("step_then_die", readOnlyHint=True),
     tool("ask"),
     tool("flood"),
     tool("garbage"),
@@ -70,6 +71,12 @@ def call(id, params):
             print("a last word, password=hunter2-secret", file=sys.stderr, flush=True)
             os._exit(3)
         send(id=id, result=text("read"))
+    elif name == "step_then_die":
+        for step in range(3 if times(name) == 1 else 5):
+            send(method="notifications/progress", params={"progressToken": token, "progress": step, "total": 4})
+        if times(name) == 1:
+            os._exit(3)
+        send(id=id, result=text("stepped"))
     elif name == "write_then_die":
         os._exit(3)
     elif name == "hang":
