@@ -230,7 +230,7 @@ class Bench:
         for row in found["ready"]:
             self.target(f"ready: the guard beside {row['server']}", row["alone_ms"] / row["direct_ms"], 1.0)
         self.target("program, MiB", found["size_mib"], SIZE)
-        self.target("idle, installed (a copy), MiB resident", found["idle_rss_mib"], IDLE)
+        self.target("idle, MiB resident", found["idle_rss_mib"], IDLE)
 
     def target(self, what, measured, bound):
         row = {"target": what, "at_most": bound, "measured": round(measured, 3), "met": measured <= bound}

@@ -1,7 +1,6 @@
 """The program by itself: how soon it is there, how big it is, what it holds when nobody calls."""
 
 import os
-import shutil
 import statistics
 import subprocess
 import time
@@ -53,9 +52,7 @@ def greetings(guard, server, folder):
 
 def idle(guard, server, folder):
     """MiB that the guard holds before a server that is up and not called, its share of that, and what
-    its watchdog holds. It is a copy, as an installed program is: the kernel keeps a file that a linker
-    has just put together in other pieces, and more of it is resident."""
-    guard = shutil.copy(guard, folder / "installed")
+    its watchdog holds."""
     client = Pipe("idle", [guard, "guard", "--", *server], folder)
     client.open()
     time.sleep(1)

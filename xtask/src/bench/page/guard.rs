@@ -94,6 +94,6 @@ fn start(page: &mut Page, start: &Value) {
         );
     }
     row("the program", &start["size_mib"], "MiB");
-    row("idle before a server, installed (a copy), resident", &start["idle_rss_mib"], "MiB");
+    row("idle before a server, resident", &start["idle_rss_mib"], "MiB");
     page.table(&["what", "measured"], &rows);
 }
