@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 use breakfall::{Call, FailureKind, GateRules, Guard, LogLines, Policy, Reply};
 use breakfall_counts::{
     AT_HAND, Boxed, Search, arguments, bad_arguments, bare, bare_greeting, boxed, greeted, panics,
-    panics_plainly, settle_heap, tools, with_condition,
+    panics_plainly, settle_heap, tools, with_circle,
 };
 use futures_util::FutureExt;
 use gungraun::prelude::*;
@@ -194,7 +194,7 @@ fn boxed_call(mut tools: Table) -> Table {
 
 /// What checks arguments where nothing else is done.
 fn strict() -> (Validator, Value) {
-    let validator = jsonschema::validator_for(&with_condition());
+    let validator = jsonschema::validator_for(&with_circle());
     let validator = validator.unwrap_or_else(|error| panic!("{error}"));
     let _ = validator.is_valid(&good(1));
     settle_heap();
@@ -241,6 +241,7 @@ fn caught_panic((panics, asked): (Panics, Search)) -> Option<String> {
 #[bench::success_by_rich_schema(succeeds_by("search_richly"))]
 #[bench::success_by_pattern(succeeds_by("search_spelled"))]
 #[bench::success_by_pattern_of_choices(succeeds_by("search_choosily"))]
+#[bench::success_on_condition(succeeds_by("search_on_condition"))]
 #[bench::success_by_validator(succeeds_by("search_strictly"))]
 #[bench::success_of_a_small_tool(greets(1))]
 #[bench::success_from_text(as_text(1))]

@@ -196,11 +196,23 @@ fn with_pattern(pattern: &str) -> Value {
     schema
 }
 
-/// The same with a condition, which is left to the validator.
-pub fn with_condition() -> Value {
+/// The same with a condition.
+fn with_condition() -> Value {
     let mut schema = rich();
     schema["if"] = json!({ "properties": { "order": { "const": "oldest" } } });
     schema["then"] = json!({ "required": ["order"] });
+    schema
+}
+
+/// The same with a field that refers to itself, which is left to the validator.
+pub fn with_circle() -> Value {
+    let mut schema = rich();
+    let branches = json!([
+        { "enum": ["newest", "oldest"] },
+        { "type": "array", "items": { "$ref": "#/$defs/order" } },
+    ]);
+    schema["$defs"] = json!({ "order": { "anyOf": branches } });
+    schema["properties"]["order"] = json!({ "$ref": "#/$defs/order" });
     schema
 }
 
@@ -226,7 +238,8 @@ pub fn tools() -> Vec<Entry> {
         ToolSpec::new("search_choosily", "Searches.")
             .schema(with_pattern("^(?:[^*]|[*][^*])"))
             .tool(Searches),
-        ToolSpec::new("search_strictly", "Searches.").schema(with_condition()).tool(Searches),
+        ToolSpec::new("search_on_condition", "Searches.").schema(with_condition()).tool(Searches),
+        ToolSpec::new("search_strictly", "Searches.").schema(with_circle()).tool(Searches),
         function("greet", "Greets.", |greeted: Greeted| async move {
             Ok::<_, Failure>(greet(greeted).await)
         }),

@@ -89,9 +89,34 @@ const OF_OBJECT: &[&str] = &[
     "maxProperties",
 ];
 
-/// The words that say what a schema is about.
+/// The words that say what a schema is about, whatever its type.
 pub(super) const DECIDING: &[&str] =
-    &["$ref", "const", "enum", "anyOf", "oneOf", "allOf", "not", "type"];
+    &["$ref", "const", "enum", "anyOf", "oneOf", "allOf", "not", "if"];
+
+/// What goes with one of them, and says nothing without.
+const WITH_IF: &[&str] = &["then", "else"];
+
+/// The types that there are.
+pub(super) const TYPES: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
+
+/// The drafts that know every word that is known here.
+const DRAFTS: &[&str] = &[
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema",
+];
+
+/// Whether what is refused here is refused by the validator, too: to an older draft some words say
+/// nothing.
+pub(super) fn has_opposites(root: &Value) -> bool {
+    let is_known = |draft: &str| DRAFTS.contains(&draft.trim_end_matches('#'));
+    root.get("$schema").is_none_or(|draft| draft.as_str().is_some_and(is_known))
+}
+
+/// Whether a word says something of every type.
+pub(super) fn is_deciding(word: &str) -> bool {
+    DECIDING.contains(&word) || WITH_IF.contains(&word)
+}
 
 /// Whether a word says something of an object.
 pub(super) fn is_of_object(word: &str) -> bool {

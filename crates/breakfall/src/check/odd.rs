@@ -35,6 +35,10 @@ impl Odd {
     pub(super) fn accepts(&self, value: &Value) -> bool {
         !deeper_than(value, MAX_DEPTH) && self.0.is_valid(value)
     }
+
+    pub(super) fn refuses(&self, value: &Value) -> bool {
+        !deeper_than(value, MAX_DEPTH) && !self.0.is_valid(value)
+    }
 }
 
 /// Whether a schema refers to definitions of the root; nothing where it, or these, may refer to more.

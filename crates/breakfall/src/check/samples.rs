@@ -91,6 +91,36 @@ pub(super) fn field() -> impl Strategy<Value = Value> {
     prop_oneof![3 => plain, 1 => either.prop_map(|all| json!({"anyOf": all}))]
 }
 
+/// What a schema may say of an object as a whole, and of whatever else there is: so deep.
+pub(super) fn whole(depth: u32) -> impl Strategy<Value = Value> {
+    let named = proptest::collection::btree_map("[abc]", field(), 1..3);
+    let leaf = prop_oneof![
+        proptest::collection::btree_set("[abcd]", 1..3)
+            .prop_map(|names| json!({"required": names})),
+        named.prop_map(|fields| json!({"properties": fields})),
+        (0..4).prop_map(|most| json!({"maxProperties": most})),
+        field(),
+        any::<bool>().prop_map(Value::Bool),
+    ];
+    leaf.prop_recursive(depth, 12, 3, |inner| {
+        let some = proptest::collection::vec(inner.clone(), 1..4);
+        prop_oneof![
+            (inner.clone(), inner.clone(), inner.clone(), 0..4).prop_map(
+                |(fits, then, otherwise, way)| match way {
+                    0 => json!({"if": fits, "then": then}),
+                    1 => json!({"if": fits, "else": otherwise}),
+                    2 => json!({"then": then, "else": otherwise}),
+                    _ => json!({"if": fits, "then": then, "else": otherwise}),
+                }
+            ),
+            inner.clone().prop_map(|not| json!({"not": not})),
+            some.clone().prop_map(|all| json!({"oneOf": all})),
+            some.clone().prop_map(|all| json!({"anyOf": all})),
+            some.prop_map(|all| json!({"allOf": all})),
+        ]
+    })
+}
+
 /// What may be given, mostly an object.
 pub(super) fn value() -> impl Strategy<Value = Value> {
     let plain = prop_oneof![

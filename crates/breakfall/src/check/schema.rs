@@ -147,7 +147,7 @@ impl Schema {
     }
 
     pub(crate) fn accepts(&self, value: &Value) -> bool {
-        self.simple.as_ref().is_some_and(|simple| simple.accepts(value)) || self.validates(value)
+        self.weigh(value).is_some() || self.validates(value)
     }
 
     /// The validator's word, where it is not simple to see.

@@ -21,7 +21,7 @@ impl Simple {
     }
 
     fn skims(&self, text: &mut Skimmed<'_>) -> Option<()> {
-        (self.fields.len() <= MOST).then_some(())?;
+        (self.fields.len() <= MOST && self.more.is_none()).then_some(())?;
         text.take(b'{')?;
         let (mut given, mut required, mut next) = (0_u64, 0, 0);
         if !text.ends_at_once(b'}')? {
@@ -119,6 +119,9 @@ impl Accepts {
                 | Self::Just(_)
                 | Self::NoneOf(_)
                 | Self::Odd(_)
+                | Self::One(_)
+                | Self::Not(_)
+                | Self::If(_)
                 | Self::All(_),
                 scalar,
             ) => scalar.value().is_some_and(|value| self.accepts(&value)),
