@@ -95,7 +95,7 @@ const ALONE: &[(&str, &str, &str)] = &[
         "caught panic: in the same words alone",
         "`catch_unwind` alone",
     ),
-    ("guarded call: success by validator", "validator: alone", "the validator alone"),
+    ("guarded call: success by validator", "validator: alone", "the validator alone, of the whole"),
 ];
 
 /// How much a guarded success may take beyond a boxed call, and how much would be better still.
@@ -103,10 +103,19 @@ const SUCCESSES: &[(&str, Bound)] = &[
     (
         BOXED,
         bound(
-            "guarded success, by a schema with a condition, left to the validator",
+            "guarded success, by a schema with a field that refers to itself",
             "guarded call: success by validator",
             1_200,
-            "the validator walks the schema",
+            "the field is left to the validator",
+        ),
+    ),
+    (
+        BOXED,
+        bound(
+            "guarded success, by a schema with a condition",
+            "guarded call: success on condition",
+            1_200,
+            "the condition is another look at the arguments",
         ),
     ),
     (

@@ -59,7 +59,7 @@ fn a_promise_is_held_or_not_by_what_was_counted() {
         page.text,
         "\n\n## What was promised, what was counted\n\n6 of 14 held.\n\n\
          | promise | limit | measured |  | without a guard | why not |\n|---|---|---|---|---|---|\n\
-         | guarded success, by a schema with a condition, left to the validator | boxed + 1,200 instructions | boxed + 1,201 | **not held** | the validator alone: 700 | the validator walks the schema |\n\
+         | guarded success, by a schema with a field that refers to itself | boxed + 1,200 instructions | boxed + 1,201 | **not held** | the validator alone, of the whole: 700 | the field is left to the validator |\n\
          | guarded success, by a schema of plain fields | boxed + 1,200 instructions | boxed + 1,000 | held |  |  |\n\
          | plain fields (stretch) | boxed + 400 instructions | boxed + 1,000 | **not held** |  | arguments are checked, gates counted, panics caught, and the clock is read |\n\
          | a panic | at most 42,000 instructions | 42,001 | **not held** | `catch_unwind` alone: 40,000 | nearly all of it is the unwinding; what is left is a failure as above |\n\
