@@ -133,8 +133,9 @@ pub(super) fn is_unknown(words: &str, name: &str) -> bool {
         Some((before, said)) if around.iter().any(|it| before.contains(it)) => said,
         _ => &words,
     };
-    // Where it is written for a page, a heading stands before it.
-    let mut lines = said.lines().map(|line| line.trim_matches(['#', '*', '_', ':', ' ']));
+    // Where it is written for a page, a heading stands before it; where it is JSON, brackets.
+    let marks = ['#', '*', '_', ':', ' ', '{', '}', '[', ']', '"', ','];
+    let mut lines = said.lines().map(|line| line.trim_matches(marks));
     let first = lines.find(|line| !matches!(*line, "" | "error")).unwrap_or_default();
     let is_about = first.contains(&*name) || TOOL.iter().any(|it| first.contains(it));
     is_about && NONE.iter().any(|it| first.contains(it))
@@ -157,6 +158,8 @@ mod tests {
             "Unsupported tool ehco",
             "### Error\nTool \"ehco\" not found",
             "**Error:**\n\nTool \"ehco\" not found",
+            r#"{"error":"Unknown tool: ehco"}"#,
+            "{\n  \"error\": \"Unknown tool: ehco\"\n}",
         ] {
             assert!(is_unknown(words, "ehco"), "{words}");
         }

@@ -47,25 +47,30 @@ pub(super) fn complete(mut failure: Failure, arguments: &Arguments, spec: &ToolS
         facts.resource = only_text(arguments.value());
     }
     if let Some((problems, correction)) = arguments.diagnosis() {
-        explain(facts, arguments.value(), problems, correction.as_ref());
+        explain(facts, (spec, arguments.value()), problems, correction.as_ref());
     }
     failure
 }
 
 /// A tool that refuses what its schema forbids rarely says all that is wrong: we can. One that fails
 /// where it was not given what it needs failed for that, and so did one whose words name what does not
-/// fit.
+/// fit, and one in which something broke that names no other argument.
 fn explain(
     facts: &mut Facts,
-    arguments: &Value,
+    (spec, arguments): (&ToolSpec, &Value),
     problems: &[Problem],
     correction: Option<&Correction>,
 ) {
-    let is_named = |name: &str| names(&facts.message, name);
+    let is_named = |name: &str| names(&facts.message, name, &spec.name);
     let lacks = |problem: &Problem| problem.got.is_none() && problem.nearest.is_none();
     let explains = |problem: &Problem| lacks(problem) || is_named(first_name(&problem.path));
+    let properties = spec.input_schema.get("properties").and_then(Value::as_object);
+    let names_nothing = || !properties.into_iter().flat_map(Map::keys).any(|name| is_named(name));
     let is_vague = match facts.kind {
         FailureKind::InvalidArguments => false,
+        FailureKind::Internal if facts.words == Words::Telling && names_nothing() => true,
+        // It looked for what is no name.
+        FailureKind::NotFound if facts.message.contains("[object Object]") => true,
         FailureKind::Internal | FailureKind::Execution
             if facts.words == Words::Telling && problems.iter().any(explains) =>
         {
@@ -81,8 +86,19 @@ fn explain(
     let has_other = |correction: &&Correction| {
         other.is_none_or(|name| correction.arguments.get(name).is_none())
     };
-    let correction = correction.filter(has_other).cloned();
     let is_covered = problems.iter().any(|problem| is_named(first_name(&problem.path)));
+    // Most tools pass over what they do not know: one that speaks of something else was not stopped by
+    // that, and would not be by the same call without.
+    let is_superfluous = |problem: &Problem, correction: &Correction| {
+        problem.got.is_some() && correction.arguments.get(first_name(&problem.path)).is_none()
+    };
+    let helps = |correction: &&Correction| {
+        is_vague
+            || is_covered
+            || facts.provenance != Provenance::Tool
+            || !problems.iter().all(|problem| is_superfluous(problem, correction))
+    };
+    let correction = correction.filter(has_other).filter(helps).cloned();
     if !is_vague && other.is_none() && is_covered {
         // Its own words are for the developer then.
         facts.provenance = Provenance::Guard;
@@ -102,12 +118,29 @@ fn first_name(path: &str) -> &str {
     path.split(['.', '[']).next().unwrap_or_default()
 }
 
-/// Whether a text has this name in it, as a whole word.
-fn names(text: &str, name: &str) -> bool {
+/// What validators call the parts of what they say, as keys of JSON.
+const KEYS: &[&str] = &[
+    "code", "error", "expected", "input", "keys", "loc", "message", "msg", "path", "received",
+    "type",
+];
+
+/// Whether a text has this name in it, as a whole word: not as a part of the tool's, nor as what a
+/// validator calls its own.
+fn names(text: &str, name: &str, tool: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_key = |at: usize, behind: &str| {
+        KEYS.contains(&name) && text[..at].ends_with('"') && behind.starts_with("\":")
+    };
+    let is_of_the_tool = |at: usize| {
+        let within = tool.match_indices(name).map(|(within, _)| within);
+        let mut begins = within.filter_map(|within| text.get(at.checked_sub(within)?..));
+        tool.len() > name.len() && begins.any(|text| text.starts_with(tool))
+    };
     !name.is_empty()
         && text.match_indices(name).any(|(at, _)| {
-            !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
+            let behind = &text[at + name.len()..];
+            let is_word = !text[..at].ends_with(is_part) && !behind.starts_with(is_part);
+            is_word && !is_key(at, behind) && !is_of_the_tool(at)
         })
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::Schema;
 use super::accepts::same;
 use super::known::is_remark;
-use super::problems::{NAMES, missing, only};
+use super::problems::{NAMES, missing, only, or_by_its_end};
 use super::words::{path_of, shown};
 use crate::toolbox::Few;
 use crate::{Correction, Problem};
@@ -186,7 +186,12 @@ impl Fields {
             path: path_of(name),
             expected: self.only.clone(),
             got: Some(shown(value)),
-            nearest: names.nearest(name).map(ToOwned::to_owned),
+            nearest: or_by_its_end(
+                names.nearest(name),
+                name,
+                self.named.iter().map(String::as_str),
+            )
+            .map(ToOwned::to_owned),
             remark: None,
         }
     }

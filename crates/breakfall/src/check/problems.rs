@@ -239,9 +239,36 @@ pub(super) fn missing(schema: &Schema, wanted: Option<&Value>) -> Problem {
 /// An argument that does not exist: the near miss named, or the accepted names listed.
 fn superfluous(name: &str, accepted: Option<&Map<String, Value>>, got: Option<&Value>) -> Problem {
     let accepted = || accepted.into_iter().flat_map(|all| all.keys().map(String::as_str));
-    let near = nearest(name, accepted().take(NAMES), 1).first().map(ToString::to_string);
+    let near = nearest(name, accepted().take(NAMES), 1).first().copied();
+    let near = or_by_its_end(near, name, accepted().take(NAMES)).map(ToOwned::to_owned);
     let expected = only(accepted());
     Problem { expected, got: got.map(shown), nearest: near, ..Problem::default() }
+}
+
+/// The nearest name; or the one that is the last word of what was written, where the nearest is not
+/// only a letter away: of `path` and `file_hash`, `file_path` is the first.
+pub(super) fn or_by_its_end<'n>(
+    near: Option<&'n str>,
+    written: &str,
+    mut accepted: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let end = last_word(written);
+    let is_end = |name: &&str| name.len() > 2 && name.eq_ignore_ascii_case(end);
+    match near {
+        Some(near) if strsim::osa_distance(written, near) < 2 => Some(near),
+        near => accepted.find(is_end).or(near),
+    }
+}
+
+/// The last word of a name; nothing where it is only one.
+fn last_word(name: &str) -> &str {
+    let bytes = name.as_bytes();
+    let begins = |at: &usize| match (bytes[at - 1], bytes[*at]) {
+        (before, _) if !before.is_ascii_alphanumeric() => true,
+        (before, letter) => before.is_ascii_lowercase() && letter.is_ascii_uppercase(),
+    };
+    let last = (1..bytes.len()).rev().find(begins);
+    last.and_then(|at| name.get(at..)).unwrap_or_default()
 }
 
 /// The names that are accepted, as far as they are listed.

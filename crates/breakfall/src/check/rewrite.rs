@@ -163,15 +163,15 @@ impl<'a> Rewriter<'a> {
 
     /// The option meant, where one is near; else the first, made up.
     fn choose(&mut self, options: &[Value], given: Option<&Value>, path: &str) -> Value {
-        if let Some(given) = given {
-            if options.contains(given) {
-                return given.clone();
-            }
-            self.found.confirms |= confirms(path);
-            if let Some(option) = nearest_option(options, &text(given)) {
-                self.found.is_exact = false;
-                return option.clone();
-            }
+        if let Some(given) = given.filter(|given| options.contains(given)) {
+            return given.clone();
+        }
+        self.found.confirms |= confirms(path);
+        // Nothing is near to no word.
+        let given = given.filter(|given| !given.is_null());
+        if let Some(option) = given.and_then(|given| nearest_option(options, &text(given))) {
+            self.found.is_exact = false;
+            return option.clone();
         }
         self.make_up_at(path);
         options.first().cloned().unwrap_or(Value::Null)

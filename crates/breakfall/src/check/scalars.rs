@@ -3,6 +3,7 @@
 use serde_json::{Number, Value, json};
 
 use super::formats;
+use super::pattern::Pattern;
 use crate::written;
 
 /// The value in the wanted type where that loses nothing.
@@ -93,7 +94,9 @@ pub(super) fn within(wanted: &Value, value: &Value) -> bool {
                 "minLength" => limit.as_f64().is_none_or(|least| length >= least),
                 "maxLength" => limit.as_f64().is_none_or(|most| length <= most),
                 "format" => !limit.as_str().is_some_and(formats::known),
-                "pattern" => false,
+                "pattern" => {
+                    limit.as_str().and_then(Pattern::of).is_some_and(|it| it.matches(text))
+                }
                 _ => true,
             })
         }

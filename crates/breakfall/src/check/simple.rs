@@ -240,13 +240,16 @@ mod tests {
             (whole(json!({"not": {"required": ["b"]}})), [true, false]),
             (whole(json!({"not": {"properties": {"a": {"const": "x"}}}})), [false, false]),
             (
-                whole(json!({"if": {"required": ["a"]}, "then": {"properties": {"a": {"minLength": 2}}}})),
+                whole(
+                    json!({"if": {"required": ["a"]}, "then": {"properties": {"a": {"minLength": 2}}}}),
+                ),
                 [false, true],
             ),
             (whole(json!({"if": {"required": ["a"]}, "else": {"required": ["c"]}})), [true, false]),
-            (json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "object", "required": ["b"]}}}), [
-                false, true,
-            ]),
+            (
+                json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "object", "required": ["b"]}}}),
+                [false, true],
+            ),
             (json!({"properties": {"a": false}}), [false, true]),
         ] {
             let simple = Simple::of(&schema).unwrap_or_else(|| panic!("{schema}"));

@@ -23,7 +23,12 @@ impl Voice for Plain {
         push_fact(&mut text, failure);
         if failure.times > 1 {
             let nth = nth(failure.times);
-            push(&mut text, &[" This is the ", &nth, " time that this call fails in this way."]);
+            // After a list it stands on a line of its own, too.
+            let mark = if text.contains('\n') { "\n" } else { " " };
+            push(
+                &mut text,
+                &[mark, "This is the ", &nth, " time that this call fails in this way."],
+            );
         }
         if let Some(said) = failure.said() {
             // After a list it stands on a line of its own.

@@ -89,11 +89,13 @@ impl Simple {
     /// Whether a value is surely no such object.
     fn refuses(&self, value: &Value) -> bool {
         let Some(given) = value.as_object() else { return true };
-        let refuses_one = |(name, value): (&String, &Value)| {
-            match self.fields.iter().find(|field| field.name == *name) {
-                Some(field) => field.accepts.refuses(value),
-                None => self.others.as_ref().is_none_or(|others| others.refuses(value)),
-            }
+        let refuses_one = |(name, value): (&String, &Value)| match self
+            .fields
+            .iter()
+            .find(|field| field.name == *name)
+        {
+            Some(field) => field.accepts.refuses(value),
+            None => self.others.as_ref().is_none_or(|others| others.refuses(value)),
         };
         let mut required = self.fields.iter().filter(|field| field.is_required);
         !(self.least..=self.most).contains(&given.len())

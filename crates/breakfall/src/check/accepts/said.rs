@@ -98,7 +98,10 @@ impl Accepts {
     }
 
     /// What a schema says beside what it says of types, each by itself.
-    pub(in super::super) fn parts(fields: &Map<String, Value>, source: &Source<'_>) -> Option<Vec<Self>> {
+    pub(in super::super) fn parts(
+        fields: &Map<String, Value>,
+        source: &Source<'_>,
+    ) -> Option<Vec<Self>> {
         if !has_only(fields, |word| is_of_type(word) || is_deciding(word)) {
             return None;
         }
@@ -201,7 +204,9 @@ impl Accepts {
     /// What is asked where a condition holds, and where it does not.
     fn condition(fields: &Map<String, Value>, source: &Source<'_>) -> Option<Self> {
         has_opposites(source.root).then_some(())?;
-        let said = |word: &str| fields.get(word).map_or(Some(Self::Anything), |said| Self::of(said, source));
+        let said = |word: &str| {
+            fields.get(word).map_or(Some(Self::Anything), |said| Self::of(said, source))
+        };
         let (fits, then, otherwise) = (said("if")?, said("then")?, said("else")?);
         Some(Self::If(Box::new(Condition { fits, then, otherwise })))
     }

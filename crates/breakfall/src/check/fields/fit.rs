@@ -104,7 +104,8 @@ impl Fit {
             Self::Choose { words, nearest } => {
                 let first =
                     || words.first().map(|word| Fitted::made_up(Value::from(word.as_str())));
-                let Some(given) = given else { return first() };
+                // Nothing is near to no word.
+                let Some(given) = given.filter(|given| !given.is_null()) else { return first() };
                 // What is listed is wrong for another reason.
                 if words.iter().any(|word| given == word) {
                     return None;
