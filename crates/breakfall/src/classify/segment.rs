@@ -245,10 +245,14 @@ fn before_usage(text: &str, usage: usize) -> &str {
     if opens_a_line && !before.is_empty() { before } else { text }
 }
 
+/// How programs end what they say of their options: where there is more to be read.
+const ENDS: &[&str] = &["For more", "For complete", "Full documentation", "Report bugs", "See "];
+
 /// What a program says behind the options that it tells, where it does: `Missing required argument`.
 fn behind_options(text: &str, options: usize) -> &str {
     let last = text[options..].trim_end().rsplit_once("\n\n").map_or("", |(_, last)| last);
-    if last.starts_with(|c: char| c.is_ascii_alphabetic()) { last } else { text }
+    let is_said = last.starts_with(|c: char| c.is_ascii_alphabetic());
+    if is_said && !ENDS.iter().any(|end| last.starts_with(end)) { last } else { text }
 }
 
 /// What follows the frames of the last Python traceback, or of the first one where that is its cause
