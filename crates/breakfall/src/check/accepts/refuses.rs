@@ -10,7 +10,6 @@ use super::{Accepts, Condition, List, Worded};
 impl Accepts {
     pub(in super::super) fn refuses(&self, value: &Value) -> bool {
         match (self, value) {
-            (Self::Anything, _) => false,
             (Self::Null, value) => !value.is_null(),
             (Self::Boolean, value) => !value.is_boolean(),
             (Self::Number, value) => !value.is_number(),
@@ -36,8 +35,8 @@ impl Accepts {
                 | Self::List(_),
                 _,
             ) => true,
-            // It says nothing of other types.
-            (Self::Multiple(_), _) => false,
+            // The second says nothing of other types.
+            (Self::Anything | Self::Multiple(_), _) => false,
             (Self::Object(object), value) => object.refuses(value),
             (Self::Word(word), value) => value != word,
             // The same number may be written with a point.
