@@ -230,3 +230,12 @@ fn what_is_missing_is_named_not_what_stands_near() {
         ),
     ]);
 }
+
+#[test]
+fn what_is_named_beside_an_empty_name_is_something_else() {
+    names(&[
+        ("Error: Sheet '' not found. Available sheets: 'Sheet1'.", None),
+        ("table \"\" does not exist; there are: users, orders", None),
+        ("Error: Sheet 'x' not found. Available sheets: 'Sheet1'.", Some("x")),
+    ]);
+}

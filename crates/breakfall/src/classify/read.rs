@@ -169,6 +169,16 @@ impl Reader {
 const CODES: &[&str] =
     &["code", "sqlstate", "mysql", "oracle", "sql-server", "apple-script", "errno"];
 
+/// Whether what decided is said of a name that is empty: `Sheet '' not found`. Whatever else is named
+/// beside it is something else.
+fn is_of_nothing(said: &str, start: usize) -> bool {
+    let before = said.get(..start).unwrap_or_default().trim_end();
+    [r#"""#, "'", "`"].iter().any(|quote| {
+        let open = before.strip_suffix(quote).and_then(|before| before.strip_suffix(quote));
+        open.is_some_and(|before| before.ends_with(' '))
+    })
+}
+
 impl<'a> Material<'a> {
     /// The code that decided, where it stands in what is said.
     fn code(&self, verdict: &Verdict) -> Option<&'a str> {
@@ -182,7 +192,8 @@ impl<'a> Material<'a> {
 
     /// What is needed to find the resource.
     fn about(&self, verdict: &Verdict, text: &'a str) -> Option<resource::About<'a>> {
-        if verdict.rule == USAGE {
+        let place = verdict.place.as_ref();
+        if verdict.rule == USAGE || place.is_some_and(|it| is_of_nothing(self.said, it.start)) {
             return None;
         }
         let mut about = resource::About::new(verdict.kind, self.said, self.quotes, self.spoken)?;
