@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any
+from unittest import mock
 
 import pytest
+from langchain_core.tools import BaseTool, StructuredTool, tool
 from langchain_core.tracers.context import tracing_v2_enabled
 from langsmith import Client, RunTree, run_helpers, utils
 from langsmith._internal import _context
+from nodes import add, call, node, run
 
+from breakfall import _listening
 from breakfall._listening import is_heard
 
 
@@ -59,3 +64,54 @@ def test_who_traces_already_hears_of_tools(way):
             within.enter_context(run_helpers.tracing_context(parent=parent))
         assert is_heard({})
     assert not is_heard({})
+
+
+@tool
+async def aadd(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
+@pytest.mark.parametrize(
+    ("of", "name"),
+    [
+        (BaseTool, "invoke"),
+        (BaseTool, "run"),
+        (StructuredTool, "_run"),
+        (BaseTool, "ainvoke"),
+        (StructuredTool, "ainvoke"),
+        (BaseTool, "arun"),
+        (StructuredTool, "_arun"),
+        (StructuredTool, "run"),
+    ],
+)
+def test_who_wraps_langchains_own_functions_sees_every_call(of, name):
+    is_async = name in ("ainvoke", "arun", "_arun")
+    known, asked = node(add, aadd), {"a": 1, "b": 2}
+    seen: list[str] = []
+    own = getattr(of, name)
+
+    @functools.wraps(own)
+    def wrapped(self: Any, *args: Any, **more: Any) -> Any:
+        seen.append(name)
+        return own(self, *args, **more)
+
+    with mock.patch.object(of, name, wrapped):
+        if is_async:
+            [message] = run(known, call("aadd", asked), way="async")
+        else:
+            [message] = run(known, call("add", asked))
+    assert (seen, message.content) == ([name], "3")
+
+
+def test_what_others_put_in_langchains_place_before_is_none_of_its_own():
+    own = BaseTool.run
+
+    @functools.wraps(own)
+    def wrapped(self: Any, *args: Any, **more: Any) -> Any:
+        return own(self, *args, **more)
+
+    with mock.patch.object(BaseTool, "run", wrapped):
+        known = [known for _, name, known in _listening._ways() if name == "run"]
+    assert wrapped not in known and own not in known
+    assert own in [known for _, name, known in _listening._WAYS if name == "run"]

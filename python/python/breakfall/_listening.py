@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from types import FunctionType
 from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
 
 try:
     from langchain_core.globals import get_debug
@@ -24,7 +28,11 @@ except (ImportError, AttributeError):
 
 
 def is_heard(config: Any) -> bool:
-    """Whether anybody hears of tools that run: a handler, a tracer, a debugger."""
+    """Whether anybody hears of tools that run: a handler, a tracer, a debugger, or who put his own
+    functions in the place of LangChain's."""
+    for of, name, own in _WAYS:
+        if of.get(name) is not own:
+            return True
     callbacks = config.get("callbacks")
     if callbacks:
         if isinstance(callbacks, list):
@@ -42,6 +50,24 @@ def is_heard(config: Any) -> bool:
         if name in _environment and env_var_is_set(text):
             return True
     return False
+
+
+def _ways() -> Iterator[tuple[Mapping[str, Any], str, Any]]:
+    """The functions through which LangChain's classes run a tool, and where they stand. What others
+    put there before we came is none of LangChain's."""
+    for of in (vars(StructuredTool), vars(BaseTool)):
+        for name in ("invoke", "ainvoke", "run", "arun", "_run", "_arun"):
+            own = of.get(name)
+            is_own = type(own) is FunctionType and own.__module__ == own.__globals__["__name__"]
+            if own is None or is_own and own.__module__.startswith("langchain_core.tools."):
+                yield of, name, own
+            else:
+                yield of, name, _WAYS
+
+
+#: Of each class and name the function that LangChain has there, or none.
+_WAYS: list[tuple[Mapping[str, Any], str, Any]] = []
+_WAYS += _ways()
 
 
 def _is_traced() -> Any:
