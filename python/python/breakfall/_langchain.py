@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import pydantic
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool
-from langchain_core.tools import Tool as SingleTextTool
 from langchain_core.tools.base import (
     InjectedToolCallId,
     _is_injected_arg_type,
     get_all_basemodel_annotations,
 )
 
+from ._accepts import Accepts, _get_runnable_config_param
 from ._answers import heard
 from ._failure import Failure
 from ._message import returned
@@ -31,11 +30,6 @@ from ._prebuilt import (
 from ._schema import refusal
 from ._turns import Turn
 from ._work import awaited
-
-try:
-    from langchain_core.tools.base import _get_runnable_config_param
-except ImportError:  # another release: its way of calling tools is taken
-    _get_runnable_config_param = None  # type: ignore[assignment]
 
 try:
     from langgraph.errors import is_invalid_resume as is_invalid_resume
@@ -130,6 +124,42 @@ class Tool:
             self.has_function = tool.func is not None
             self.has_coroutine = tool.coroutine is not None
         self.plain = _Plain.of(tool)
+        #: What the guard asks of arguments that its schema refuses.
+        self.accepts: Accepts | None = None
+        self._args_schema = getattr(tool, "args_schema", None)
+        self._fields = dict(vars(tool)) if self.plain is not None else {}
+
+    def is_as_seen(self) -> bool:
+        """Whether what is known of the tool still holds. Who is tested is given other functions,
+        and anybody may set a field."""
+        tool = self.tool
+        if self.plain is None:
+            return self._has_shape_of(tool)
+        try:
+            # What is the same object is not compared, and nothing is made for that.
+            return vars(tool) == self._fields
+        except Exception:  # noqa: BLE001 - it may be anybody's code
+            return False
+
+    def _has_shape_of(self, tool: Any) -> bool:
+        if getattr(tool, "args_schema", None) is not self._args_schema:
+            return False
+        if not isinstance(tool, StructuredTool):
+            return True
+        has_function, has_coroutine = tool.func is not None, tool.coroutine is not None
+        return self.has_function is has_function and self.has_coroutine is has_coroutine
+
+    def follows(self, before: Tool) -> bool:
+        """Takes the place of a tool, where the guard can go on with what it knows by the name."""
+        accepts = before.accepts
+        ways = (before.has_function, before.has_coroutine)
+        if accepts is None or ways != (self.has_function, self.has_coroutine):
+            return False
+        if not accepts.is_for(self.tool):
+            return False
+        accepts.go_on_with(self.tool)
+        self.accepts = accepts
+        return True
 
     def run(self, arguments: dict[str, Any], asked: Asked) -> Any:
         """Runs the tool for a caller that waits."""
@@ -221,65 +251,6 @@ def waited_for(tool: Any) -> Any:
         return awaited(coroutine(*args, **given))
 
     return tool.model_copy(update={"func": function})
-
-
-#: What LangChain tells a model of a tool that takes a single text, whatever its name.
-_SINGLE_TEXT = {
-    "type": "object",
-    "properties": {"__arg1": {"type": "string"}},
-    "required": ["__arg1"],
-}
-
-
-def schema_of(tool: Any) -> Any:
-    """What the model may give."""
-    has_schema = tool.args_schema is not None
-    if isinstance(tool, SingleTextTool) and not has_schema:
-        return _SINGLE_TEXT
-    shape = tool.tool_call_schema
-    if isinstance(shape, dict):
-        return shape
-    schema = shape.model_json_schema()
-    return schema if has_schema else _without(schema, _handed_over(tool))
-
-
-def accepts_of(tool: Any) -> Callable[[dict[str, Any]], bool] | None:
-    """What says whether a tool reads arguments itself, where it has a check of its own."""
-    if not isinstance(getattr(tool, "args_schema", None), type):
-        return None
-
-    def accepts(arguments: dict[str, Any]) -> bool:
-        try:
-            return _reads(tool, arguments)
-        except Exception:  # noqa: BLE001 - it may be anybody's code
-            return False
-
-    return accepts
-
-
-def _reads(tool: BaseTool, arguments: dict[str, Any]) -> bool:
-    hidden = Injected(tool).names
-    try:
-        tool._parse_input({name: arguments[name] for name in arguments if name not in hidden}, "")
-    except pydantic.ValidationError as error:
-        # What is injected is not there yet.
-        return all(found["loc"] and found["loc"][0] in hidden for found in error.errors())
-    return True
-
-
-def _handed_over(tool: BaseTool) -> set[str]:
-    """What LangChain hands to a method as a tool: that its schema is read from the method does not
-    make it the model's to give."""
-    names = {"run_manager", "callbacks"}
-    if _get_runnable_config_param is not None and (config := _get_runnable_config_param(tool._run)):
-        names.add(config)
-    return names
-
-
-def _without(schema: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    kept = {name: of for name, of in schema.get("properties", {}).items() if name not in names}
-    required = [name for name in schema.get("required", ()) if name not in names]
-    return {**schema, "properties": kept, "required": required}
 
 
 class _Plain:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextvars import ContextVar
 from typing import Any
 
 logger = logging.getLogger("breakfall")
+
+#: A call is made only for its words: it has been logged.
+is_known: ContextVar[bool] = ContextVar("is_known", default=False)
 
 #: Nobody listens.
 _SILENT = sys.maxsize
@@ -29,7 +33,7 @@ def level() -> int:
 def log(number: int, message: str, fields: dict[str, Any]) -> None:
     """Writes a line with its fields as `extra`. A name that a record has already gets a `_`."""
     # Who listened when the call began may be gone.
-    if number >= level() and logger.isEnabledFor(number):
+    if not is_known.get() and number >= level() and logger.isEnabledFor(number):
         extra = {name + "_" if name in _TAKEN else name: value for name, value in fields.items()}
         record = logger.makeRecord(
             logger.name, number, "breakfall", 0, message, (), None, None, extra

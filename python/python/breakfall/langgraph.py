@@ -13,7 +13,7 @@ not parse are answered too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from typing import Any, Literal
 
@@ -24,16 +24,18 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 
+from ._accepts import Accepts, Running, running
 from ._answers import told
+from ._failure import Failure
 from ._forks import building
 from ._guard import Guard, answered
 from ._intercepted import Intercepted, Leaves, araises, raised, raises
-from ._langchain import Asked, Tool, Unanswered, accepts_of, schema_of
+from ._langchain import Asked, Tool, Unanswered
 from ._listening import is_heard
 from ._message import failed
 from ._prebuilt import ToolNode, handled_types
 from ._runs import end_if_anonymous, run_of
-from ._schema import usable, usable_name
+from ._schema import usable_name
 from ._turns import Turn, made_together, turns
 
 __all__ = ["ErrorHandlingToolNode", "tools_condition", "wrap_tool_call"]
@@ -181,14 +183,15 @@ class ErrorHandlingToolNode(ToolNode):
     ) -> tuple[list[tuple[Any, ...]], str]:
         heard = is_heard(config)
         run = self._run_of(input, config, runtime)
+        tools = [self._now(call.get("name") or "") for call in calls]
         asked = []
-        for call, turn in zip(calls, self._turns(calls, config), strict=True):
+        for call, tool, turn in zip(calls, tools, self._turns(calls, config), strict=True):
             name = call.get("name") or ""
             # Each has its own, with everything that LangChain puts into it.
             own = ensure_config(config)
             if turn is not None:
                 own = turn.config(own)
-            extra = Asked(self, call, self._known.get(name), input, input_type, own, runtime)
+            extra = Asked(self, call, tool, input, input_type, own, runtime)
             extra.heard = heard
             extra.turn = turn
             name = self._renamed.get(name, name)
@@ -198,7 +201,9 @@ class ErrorHandlingToolNode(ToolNode):
     def _turns(self, calls: list[Any], config: Any) -> list[Turn | None]:
         if len(calls) < 2:
             return [None] * len(calls)
-        return turns(config, [call.get("name") in self._known for call in calls], self._timeout)
+        named = [call.get("name") or "" for call in calls]
+        known = [name in self._known or name in self._tools_by_name for name in named]
+        return turns(config, known, self._timeout)
 
     def _run_of(self, input: Any, config: Any, runtime: Any) -> str:
         is_with_context = isinstance(input, dict) and input.get("__type") == _WITH_CONTEXT
@@ -289,17 +294,20 @@ class ErrorHandlingToolNode(ToolNode):
 
     def _requested(self, request: Any, input_type: _InputType, config: Any) -> tuple[Any, ...]:
         call, tool = request.tool_call, request.tool
-        known = self._known.get(call["name"])
-        if tool is not None and known is None:
-            # An interceptor brought a tool of its own.
-            with building:
-                known = self._known.get(call["name"]) or self._add(tool, call["name"])
+        known = self._named(call["name"], tool)
+        used = known
         if tool is not None and known is not None and known.tool is not tool:
-            known = Tool(self, tool)
+            used = Tool(self, tool)
+        # Another tool than the name's own is checked by itself.
+        accepts = None if known is None else known.accepts
+        running.set(None if used is known else Running(accepts, tool))
         turn = made_together.get({}).get(call.get("id") or "")
         if turn is not None:
             config = turn.config(config)
-        extra = Asked(self, call, known, request.state, input_type, config, None)
+        extra = Asked(self, call, used, request.state, input_type, config, None)
+        if tool is None and known is not None:
+            # An interceptor brought a tool of that name before, and does not now.
+            extra.raises = Failure(kind="unknown_tool")
         extra.turn = turn
         extra.made = request.runtime
         extra.heard = is_heard(config)
@@ -320,18 +328,52 @@ class ErrorHandlingToolNode(ToolNode):
             self.guard.remove(known)
             self._for_now.discard(known)
 
+    def _named(self, name: str, tool: BaseTool | None) -> Tool | None:
+        """What the guard knows by a name when an interceptor has done its part."""
+        if name in self._tools_by_name:
+            return self._now(name)
+        known = self._known.get(name)
+        if tool is None or known is not None:
+            return known
+        # An interceptor brought a tool of its own.
+        with building:
+            return self._known.get(name) or self._add(tool, name)
+
+    def _now(self, name: str) -> Tool | None:
+        """The node's tool of a name, as it is now: tools may be put in its dictionary or taken out,
+        and what is known of one may have changed."""
+        known = self._known.get(name)
+        tool = self._tools_by_name.get(name)
+        if known is None:
+            return None if tool is None else self._look(name)
+        return known if known.tool is tool and known.is_as_seen() else self._look(name)
+
+    def _look(self, name: str) -> Tool | None:
+        with building:
+            known, tool = self._known.get(name), self._tools_by_name.get(name)
+            if known is not None:
+                seen = None if tool is None else Tool(self, tool)
+                if seen is not None and seen.follows(known):
+                    self._known[name] = seen
+                    return seen
+                del self._known[name]
+                with suppress(ValueError):  # it may have been taken out of the guard, too
+                    self.guard.remove(self._renamed.pop(name, name))
+            return None if tool is None else self._add(tool, name)
+
     def _add(self, tool: BaseTool, name: str | None = None) -> Tool:
         known = Tool(self, tool)
         name = name or tool.name
         called = usable_name(name, {*self._known, *self._renamed.values()})
+        known.accepts = Accepts(name, tool)
         self.guard.add(
             called,
             tool.description or "",
-            usable(name, lambda: schema_of(tool)),
+            known.accepts.schema,
             known.run if known.has_function else None,
             known.arun if known.has_coroutine else None,
             effect=self._effects.get(name, "once"),
-            accepts=accepts_of(tool),
+            accepts=known.accepts,
         )
         if called != name:
             self._renamed[name] = called
