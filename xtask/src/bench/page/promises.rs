@@ -321,6 +321,8 @@ fn program(guard: &Value) -> Vec<Promise> {
         let promise = Promise::new(what, limit, measured, target["met"].as_bool()?);
         let why = if what.ends_with(P50) {
             "a process between two others is woken twice more"
+        } else if what.starts_with("idle") {
+            "most of it is the program's file, of which the kernel maps what lies beside what is used"
         } else {
             ""
         };
