@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import pydantic
 from langchain.agents.middleware import AgentMiddleware
@@ -199,11 +199,7 @@ def _handled(arguments: dict[str, Any], extra: Any) -> Any:
     except _OfAnother:
         raise
     except Exception as error:
-        _tell(now, error=error)
-        raised = _raised(error)
-        if raised is error:
-            raise
-        raise raised from error
+        _fail(now, error)
 
 
 async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
@@ -215,11 +211,16 @@ async def _ahandled(arguments: dict[str, Any], extra: Any) -> Any:
     except _OfAnother:
         raise
     except Exception as error:
-        _tell(now, error=error)
-        raised = _raised(error)
-        if raised is error:
-            raise
-        raise raised from error
+        _fail(now, error)
+
+
+def _fail(now: Running, error: Exception) -> NoReturn:
+    """Raises what the guard is to hear of an error."""
+    _tell(now, error=error)
+    raised = _raised(error)
+    if raised is error:
+        raise error
+    raise raised from error
 
 
 def _raised(error: Exception) -> Exception:
