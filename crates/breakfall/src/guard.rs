@@ -186,7 +186,7 @@ impl Guard {
     #[inline]
     fn prepare<'a>(
         &self,
-        (call, since): (&Call, Instant),
+        (call, times): (&Call, (Instant, Instant)),
         tool: &str,
         found: &'a Found,
         raw: Tamed<'_>,
@@ -203,13 +203,13 @@ impl Guard {
         let arguments = check(raw, &slot.entry, &slot.schema, policy, place)?;
         let key = || CallKey::of(tool, arguments.value());
         let known =
-            if is_marked { self.runs.refuse(call, &policy.repeats, since, key)? } else { None };
+            if is_marked { self.runs.refuse(call, &policy.repeats, times, key)? } else { None };
         Ok(Prepared { slot, arguments, known })
     }
 
     /// The one exit: remember, redact, speak, close.
     fn answer(&self, outcome: Outcome, policy: &Policy, record: &mut OpenRecord<'_>) -> Reply {
-        let call = record.call;
+        let (call, ended) = (record.call, Instant::now());
         let outcome = outcome.map_err(|failure| self.told_of(failure, record));
         let terms = self.terms(&call.tool, policy);
         let is_left = matches!(&outcome, Err(failure) if *failure.detail() == Detail::Left);
@@ -217,7 +217,7 @@ impl Guard {
             rules: &policy.repeats,
             dispositions: &self.dispositions,
             tool: &call.tool,
-            since: record.made,
+            times: (record.made, ended),
             was_dispatched: record.trail.attempts > 0,
         };
         let outcome = self.runs.settle(call, outcome, &record.trail, run);
@@ -227,7 +227,7 @@ impl Guard {
         let report = panics::catch(|| redactor.report(outcome, &terms))
             .unwrap_or_else(|panic| Report::broken(&terms, &panics::fault(panic)));
         let reply = speak(self.voice.as_deref(), self.max_error_bytes, report);
-        if is_left { record.leave(reply) } else { record.close(reply) }
+        if is_left { record.leave(reply, ended) } else { record.close(reply, ended) }
     }
 }
 

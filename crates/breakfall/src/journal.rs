@@ -114,7 +114,7 @@ pub(crate) struct OpenRecord<'a> {
 
 impl OpenRecord<'_> {
     /// Writes what came of the call.
-    pub(crate) fn close(&mut self, mut reply: Reply) -> Reply {
+    pub(crate) fn close(&mut self, mut reply: Reply, ended: Instant) -> Reply {
         self.open = false;
         reply.attempts = self.trail.attempts;
         log::ends(self.call, reply.report(), &self.trail);
@@ -129,23 +129,23 @@ impl OpenRecord<'_> {
         if ending == Ending::Succeeded && is_plain && self.journal.sinks.is_empty() {
             self.journal.succeeded();
         } else {
-            let record = self.record(ending, Some(&reply));
+            let record = self.record(ending, Some(&reply), ended);
             self.journal.take(record);
         }
         reply
     }
 
     /// Leaves the record of a call that nobody is told of, as one that is dropped does.
-    pub(crate) fn leave(&mut self, mut reply: Reply) -> Reply {
+    pub(crate) fn leave(&mut self, mut reply: Reply, ended: Instant) -> Reply {
         reply.attempts = self.trail.attempts;
-        self.abandon();
+        self.abandon(ended);
         reply
     }
 
-    fn abandon(&mut self) {
+    fn abandon(&mut self, ended: Instant) {
         self.open = false;
         log::abandoned(self.call);
-        let record = self.record(Ending::Abandoned, None);
+        let record = self.record(Ending::Abandoned, None, ended);
         self.journal.take(record);
     }
 
@@ -156,8 +156,8 @@ impl OpenRecord<'_> {
         is_kept.then(|| self.redactor.clean(reply.text.clone(), KEPT))
     }
 
-    fn record(&mut self, ending: Ending, reply: Option<&Reply>) -> Record {
-        let took = self.started.elapsed();
+    fn record(&mut self, ending: Ending, reply: Option<&Reply>, ended: Instant) -> Record {
+        let took = ended.saturating_duration_since(self.started);
         let mut trail = std::mem::take(&mut self.trail);
         let rare = trail.take_rare();
         let failure = reply.and_then(|reply| reply.report().cause());
@@ -200,7 +200,7 @@ impl OpenRecord<'_> {
 impl Drop for OpenRecord<'_> {
     fn drop(&mut self) {
         if self.open {
-            self.abandon();
+            self.abandon(Instant::now());
         }
     }
 }

@@ -24,7 +24,7 @@ impl Guard {
             let Asked { call, found, watch, began, .. } = *asked;
             let Kept { arguments: place, trace } = kept;
             let Prepared { slot, arguments, known } =
-                self.prepare((call, asked.made()), &call.tool, found, raw, place)?;
+                self.prepare((call, (asked.made(), began)), &call.tool, found, raw, place)?;
             let trace = || {
                 if let Some(record) = record {
                     *trace = record.trail.begins(began, slot.entry.spec.effect);

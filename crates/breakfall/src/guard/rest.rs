@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::Guard;
 use super::way::{Asked, Prepared, Rest, of_call};
 use crate::attempt::{self, Checked, attempt};
@@ -74,7 +76,7 @@ impl Guard {
         let OpenRecord { call, trail, started, made, .. } = record;
         let mut place = None;
         let Prepared { slot, arguments, known } =
-            self.prepare((call, *made), tool, found, raw, &mut place)?;
+            self.prepare((call, (*made, Instant::now())), tool, found, raw, &mut place)?;
         trail.learns(slot, arguments, known);
         let terms = self.trying(*started, total_timeout);
         let checked = Checked { slot, arguments, call, terms: &terms };

@@ -117,12 +117,13 @@ impl Runs {
         Ok(true)
     }
 
-    /// Refuses a call that failed again and again. The key is made only where something failed.
+    /// Refuses a call that failed again and again, by when the model made it and now. The key is made
+    /// only where something failed.
     pub(super) fn refuse(
         &self,
         call: &Call,
         rules: &RepeatRules,
-        since: Instant,
+        times: (Instant, Instant),
         key: impl FnOnce() -> CallKey,
     ) -> Result<Option<CallKey>, Failure> {
         let mut known = self.known(call.run.as_deref());
@@ -130,7 +131,7 @@ impl Runs {
             return Ok(None);
         };
         let key = key();
-        match run.repeats.refuse(key, rules, (since, Instant::now())) {
+        match run.repeats.refuse(key, rules, times) {
             Some(refusal) => Err(refused(refusal)),
             None => Ok(Some(key)),
         }
@@ -170,26 +171,24 @@ impl Runs {
                 run.paused.insert(call.tool.clone(), None);
             }
             let key = key?;
-            let rules = terms.rules;
-            let now = Instant::now();
+            let (rules, ended) = (terms.rules, terms.times.1);
             let (message, is_of_program) = (failure.message(), failure.is_of_program());
             let way = Way { kind, wait: failure.wait(), message, is_of_program };
-            let (times, counts) = run.repeats.failed(key, way, rules, (terms.since, now));
+            let (times, counts) = run.repeats.failed(key, way, rules, terms.times);
             if times >= rules.warn_at {
                 failure.facts_mut().times = times;
             }
-            let times_of_it = (terms.since, now);
             if counts
                 && is_of_the_tool(&failure)
-                && run.repeats.tool_failed(&call.tool, rules, times_of_it)
+                && run.repeats.tool_failed(&call.tool, rules, terms.times)
             {
                 // A run may last for days: then it is tried again.
-                let until = now.checked_add(rules.forget_after);
+                let until = ended.checked_add(rules.forget_after);
                 run.paused.entry(call.tool.clone()).or_insert(until);
             }
             // What was refused before it ran is not even looked at any more.
             let is_in_vain = times >= rules.refuse_at && counts && !terms.was_dispatched;
-            if is_in_vain { run.repeats.refuse(key, rules, (now, now)) } else { None }
+            if is_in_vain { run.repeats.refuse(key, rules, (ended, ended)) } else { None }
         });
         drop(known);
         refusal.map_or(failure, refused)
@@ -209,8 +208,8 @@ pub(super) struct RunTerms<'a> {
     pub(super) rules: &'a RepeatRules,
     pub(super) dispositions: &'a crate::config::Dispositions,
     pub(super) tool: &'a str,
-    /// When the model made the call.
-    pub(super) since: Instant,
+    /// When the model made the call, and when it ended.
+    pub(super) times: (Instant, Instant),
     /// Whether the call reached its tool.
     pub(super) was_dispatched: bool,
 }
