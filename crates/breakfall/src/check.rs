@@ -18,6 +18,7 @@ mod scalars;
 mod schema;
 mod simple;
 mod skim;
+mod sound;
 mod wanted;
 mod words;
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::simple::Simple;
+use super::sound::is_sound;
 use crate::redact::{SHORTEST, is_secret_name};
 use crate::{Error, ToolSpec};
 
@@ -67,7 +68,8 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, ValidationError<'st
 /// A schema with its validator.
 pub(crate) struct Schema {
     root: Value,
-    validator: Validator,
+    /// Made when it is first asked, where the schema is surely sound.
+    validator: OnceLock<Option<Validator>>,
     simple: Option<Simple>,
     fields: OnceLock<Option<Box<Fields>>>,
     /// Whether a field somewhere has the name of a secret.
@@ -108,9 +110,14 @@ impl Schema {
         if steps(&spec.input_schema, &spec.input_schema, 0, &mut 0) > STEPS {
             return Err(unusable("/".to_owned(), "checking one value takes too many steps".into()));
         }
-        let validator = validator(&spec.input_schema).map_err(|error| {
-            unusable(error.instance_path().to_string(), error.to_string().into())
-        })?;
+        let validator = if is_sound(&spec.input_schema) {
+            OnceLock::new()
+        } else {
+            let made = validator(&spec.input_schema).map_err(|error| {
+                unusable(error.instance_path().to_string(), error.to_string().into())
+            })?;
+            OnceLock::from(Some(made))
+        };
         let root = spec.input_schema.clone();
         let holds_secrets = holds_secrets(&root);
         let (simple, fields) = (Simple::of(&root), OnceLock::new());
@@ -152,7 +159,12 @@ impl Schema {
 
     /// The validator's word, where it is not simple to see.
     pub(super) fn validates(&self, value: &Value) -> bool {
-        self.validator.is_valid(value)
+        self.validator().is_some_and(|validator| validator.is_valid(value))
+    }
+
+    /// Nothing where a schema only seemed to be sound: then no value fits.
+    fn validator(&self) -> Option<&Validator> {
+        self.validator.get_or_init(|| validator(&self.root).ok()).as_ref()
     }
 
     pub(super) fn errors<'a>(
@@ -160,7 +172,8 @@ impl Schema {
         value: &'a Value,
         most: usize,
     ) -> impl Iterator<Item = ValidationError<'a>> {
-        self.validator.iter_errors(value).take(most)
+        let validator = self.validator().into_iter();
+        validator.flat_map(|validator| validator.iter_errors(value)).take(most)
     }
 
     /// Its fields, where it says no more than which there are.
