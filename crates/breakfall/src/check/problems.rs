@@ -13,6 +13,7 @@ use super::Schema;
 pub(super) use super::fields::Told;
 use super::words::{
     LIST, OPTIONS, article, bound, clip, describe, formatted, one_of, path_of, push_clipped, shown,
+    so_many,
 };
 use crate::Problem;
 use crate::toolbox::nearest;
@@ -191,18 +192,18 @@ fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Fo
         }
         Kind::Enum { options } => one_of(options),
         Kind::Constant { expected_value } => format!("`{expected_value}`"),
-        Kind::Minimum { limit } => bound("at least ", limit, ""),
-        Kind::Maximum { limit } => bound("at most ", limit, ""),
-        Kind::ExclusiveMinimum { limit } => bound("more than ", limit, ""),
-        Kind::ExclusiveMaximum { limit } => bound("less than ", limit, ""),
+        Kind::Minimum { limit } => bound("at least ", limit),
+        Kind::Maximum { limit } => bound("at most ", limit),
+        Kind::ExclusiveMinimum { limit } => bound("more than ", limit),
+        Kind::ExclusiveMaximum { limit } => bound("less than ", limit),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
-        Kind::MinLength { limit } => format!("at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("at most {limit} characters"),
-        Kind::MinItems { limit } => format!("at least {limit} items"),
-        Kind::MaxItems { limit } => format!("at most {limit} items"),
+        Kind::MinLength { limit } => so_many("at least", *limit, "character"),
+        Kind::MaxLength { limit } => so_many("at most", *limit, "character"),
+        Kind::MinItems { limit } => so_many("at least", *limit, "item"),
+        Kind::MaxItems { limit } => so_many("at most", *limit, "item"),
         Kind::AdditionalItems { limit } => format!("at most {limit} items"),
-        Kind::MinProperties { limit } => format!("at least {limit} fields"),
-        Kind::MaxProperties { limit } => format!("at most {limit} fields"),
+        Kind::MinProperties { limit } => so_many("at least", *limit, "field"),
+        Kind::MaxProperties { limit } => so_many("at most", *limit, "field"),
         Kind::UniqueItems => "items that differ from one another".to_owned(),
         Kind::Pattern { pattern } => format!("text that matches `{}`", clip(pattern)),
         Kind::Format { format } => formatted(format),
