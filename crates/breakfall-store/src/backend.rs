@@ -85,7 +85,7 @@ impl Backend {
         let sql = AssertSqlSafe(backend.tables(FIRST)).into_sql_str();
         let first = Migration::new(1, "the first tables".into(), MigrationType::Simple, sql, false);
         let migrator = Migrator::with_migrations(vec![first]);
-        on!(&backend, pool => migrator.run(pool).await).map_err(Error::Migration)?;
+        on!(&backend, pool => migrator.run(pool).await).map_err(Error::of_tables)?;
         Ok(backend)
     }
 

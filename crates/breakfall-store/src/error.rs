@@ -21,7 +21,10 @@ pub enum Error {
         #[source]
         source: sqlx::Error,
     },
-    /// The database was made by another version.
+    /// The tables were made by another version of breakfall.
+    #[error("the database is of another version of breakfall, probably a newer one")]
+    Version,
+    /// The tables cannot be made.
     #[error("the tables of the database cannot be made")]
     Migration(#[source] sqlx::migrate::MigrateError),
     /// The database does not answer.
@@ -67,6 +70,14 @@ impl Error {
             cause = error.source();
         }
         breakfall::Redactor::default().redact(&all).into_owned()
+    }
+
+    pub(crate) fn of_tables(error: sqlx::migrate::MigrateError) -> Self {
+        use sqlx::migrate::MigrateError::{VersionMismatch, VersionMissing};
+        match error {
+            VersionMissing(_) | VersionMismatch(_) => Self::Version,
+            other => Self::Migration(other),
+        }
     }
 
     pub(crate) fn of(step: &'static str) -> impl Fn(sqlx::Error) -> Self {

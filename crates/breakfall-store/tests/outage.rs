@@ -42,6 +42,22 @@ async fn fail(guard: &Guard, id: u64) {
     assert_eq!((reply.id.as_str(), reply.kind()), (id.as_str(), Some(FailureKind::NotFound)));
 }
 
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_told_as_one() {
+    let directory = std::env::temp_dir().join(format!("breakfall-newer-{}", std::process::id()));
+    let place = directory.join("breakfall.db").display().to_string();
+    Store::try_writing(&place).await.unwrap();
+    let mut database = SqliteConnection::connect(&place).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations SELECT 2, 'more', installed_on, success, checksum, \
+                 execution_time FROM _sqlx_migrations";
+    sqlx::query(newer).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+
+    let error = Store::try_writing(&place).await.unwrap_err();
+    assert!(matches!(error, breakfall_store::Error::Version), "{error}");
+    fs::remove_dir_all(&directory).unwrap();
+}
+
 /// Waits for what must come, but not for ever.
 async fn until(is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(1);
