@@ -172,14 +172,14 @@ impl Listed {
             Column::left("REF", 0, 0),
             Column::left("24 HOURS", 0, 3),
             Column::right("COUNT", 0),
-            Column::right("RATE", 0),
-            Column::right("RECOVERED", 1),
+            Column::right("RATE", 1),
+            Column::right("RECOVERED", 2),
             Column::right("RUNS", 7),
             Column::right("LAST", 0),
             Column::left("STATE", 0, 4),
             Column::left("SERVER", 6, 6),
-            Column::left("TOOL", 10, 0),
-            Column::left("KIND", 9, 0),
+            Column::left("TOOL", 9, 0),
+            Column::left("KIND", 8, 0),
             Column::left("MESSAGE", 10, 5),
         ]);
         let hours = if terminal.width < WIDE { 12 } else { 24 };
