@@ -178,8 +178,8 @@ impl Listed {
             Column::right("LAST", 0),
             Column::left("STATE", 0, 4),
             Column::left("SERVER", 6, 6),
-            Column::left("TOOL", 9, 0),
-            Column::left("KIND", 8, 0),
+            Column::left("TOOL", 10, 0),
+            Column::left("KIND", 9, 0),
             Column::left("MESSAGE", 10, 5),
         ]);
         let hours = if terminal.width < WIDE { 12 } else { 24 };
