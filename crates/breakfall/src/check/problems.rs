@@ -128,6 +128,14 @@ impl<'a> Place<'a> {
         schema.root().pointer(parent).unwrap_or(&Value::Null)
     }
 
+    /// The fields of an object that may have none at all.
+    fn without_fields(&self) -> Option<&'a Map<String, Value>> {
+        let keyword = self.keyword.as_str().rsplit('/').next();
+        let is_of_fields =
+            matches!(keyword, Some("additionalProperties" | "unevaluatedProperties"));
+        self.value.pointer(self.at.as_str()).filter(|_| is_of_fields)?.as_object()
+    }
+
     fn problem(&self, expected: String) -> Found {
         let problem = Problem {
             path: path(self.at.as_str(), self.value),
@@ -221,7 +229,17 @@ fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Fo
             }
         }
         Kind::OneOfMultipleValid { .. } => "exactly one of the accepted shapes".to_owned(),
-        Kind::FalseSchema => "no such argument".to_owned(),
+        Kind::FalseSchema => {
+            match place.without_fields() {
+                // The validator tells of one of the fields, and not of its name.
+                Some(fields) => {
+                    return out.extend(fields.iter().take(place.most).map(|(name, got)| {
+                        place.inside(name, superfluous(name, None, Some(got)))
+                    }));
+                }
+                None => "no such argument".to_owned(),
+            }
+        }
         Kind::PropertyNames { .. } => "other field names".to_owned(),
         Kind::Contains => "an item that is missing".to_owned(),
         Kind::Not { .. } => "another value".to_owned(),

@@ -78,6 +78,9 @@ fn bounded(kind: &str, wanted: &Value) -> String {
 
 pub(super) fn one_of(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    if options.is_empty() {
+        return "no value at all".to_owned();
+    }
     let mut listed = String::with_capacity(LIST);
     listed.push_str("one of ");
     for (number, option) in options.iter().enumerate() {
