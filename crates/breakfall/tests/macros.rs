@@ -122,7 +122,7 @@ async fn parameters_may_be_named_as_the_function_or_as_anything_of_ours() {
 }
 
 #[tool]
-#[doc = include_str!("ui/option.rs")]
+#[doc = include_str!("ui/included.md")]
 async fn included() -> Result<u8, Failure> {
     Ok(1)
 }
@@ -157,7 +157,7 @@ async fn behind() -> Result<u8, Failure> {
 
 #[test]
 fn a_doc_comment_of_any_form_is_the_description() {
-    assert_eq!(included().spec().description, include_str!("ui/option.rs").trim());
+    assert_eq!(included().spec().description, include_str!("ui/included.md").trim());
     assert_eq!(starred().spec().description, "Deletes a branch.\n\n- for ever\n    - really");
     assert_eq!(block().spec().description, "Deletes a branch.\n\n  for ever");
     assert_eq!(behind().spec().description, "Behind the attribute.\nAnd so.");
