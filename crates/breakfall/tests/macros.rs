@@ -102,7 +102,7 @@ async fn a_function_that_asks_for_it_tells_its_progress_and_no_model_sees_that()
 /// Echoes.
 #[tool]
 async fn echo(echo: String, parameters: u8, r#type: Option<String>) -> Result<String, Failure> {
-    Ok(format!("{echo} {parameters} {type:?}", type = r#type))
+    Ok(format!("{echo} {parameters} {type:?}"))
 }
 
 #[tool]
