@@ -1,6 +1,8 @@
 //! `breakfall doctor`: checks the configuration, starts each server, lists its tools, and tells what
 //! is wrong and what to do.
 
+use std::borrow::Cow;
+
 use breakfall::Config;
 use breakfall_mcp::{Health, Reach, Server, Session};
 use clap::Args;
@@ -37,7 +39,7 @@ impl Doctor {
                 bad += usize::from(!health.is_up);
                 tell(server, &health);
                 for remark in session.remarks(key) {
-                    say!("warn  {key}: its schema is not used, {remark}");
+                    say!("warn  {key}: {remark}");
                 }
             }
             let names: Vec<&str> = tools.iter().map(|spec| spec.name.as_str()).collect();
@@ -97,7 +99,7 @@ fn next(reach: &Reach, why: &str) -> String {
         }
         Reach::Command(command) => {
             let words = [&command.program].into_iter().chain(&command.arguments);
-            let words: Vec<&str> = words.map(String::as_str).collect();
+            let words: Vec<_> = words.map(|word| for_a_shell(word)).collect();
             format!("run `{}` by itself and mend what it says", redacted(&words.join(" ")))
         }
         Reach::Address(_) if why.contains("status 401") || why.contains("status 403") => {
@@ -108,6 +110,15 @@ fn next(reach: &Reach, why: &str) -> String {
         }
         Reach::Address(_) => "start it, or mend its address".to_owned(),
     }
+}
+
+/// A word as a shell takes it for one.
+fn for_a_shell(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''")).into()
 }
 
 /// What the configuration speaks of and nobody has.

@@ -1,5 +1,6 @@
 //! `breakfall explain`: what Breakfall makes of an error.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
 
 use breakfall::{Evidence, Explanation, Guard};
@@ -14,7 +15,8 @@ use crate::settings::{Settings, unusable};
 #[derive(Args)]
 pub(crate) struct Explain {
     /// The error's text; `-` or nothing reads standard input
-    text: Option<String>,
+    // Programs write in any encoding, and a shell passes on what they wrote.
+    text: Option<OsString>,
     /// The name of the error's type
     #[arg(long, value_name = "NAME")]
     type_name: Option<String>,
@@ -98,7 +100,7 @@ impl Explain {
 
     fn text(&self) -> Result<String, Failed> {
         match self.text.as_deref() {
-            Some(text) if text != "-" => Ok(text.to_owned()),
+            Some(text) if text != "-" => Ok(text.to_string_lossy().into_owned()),
             None if io::stdin().is_terminal() => Err(Failed::new("there is no text to explain")
                 .hint("breakfall explain 'TEXT', or pipe the text into it")),
             _ => {

@@ -181,6 +181,7 @@ fn the_doctor_tells_what_is_wrong_and_what_to_do() {
         "ok    the configuration can be used",
         "ok    small: small 7, 1 tool, up in ",
         "FAIL  broken: exit status: 1; it wrote:\n        no luck",
+        r"next: run `python3 -c 'import sys; sys.exit('\''no luck'\'')'` by itself and mend what",
         "FAIL  missing: `no-such-program` did not start",
         "next: install `no-such-program`, or give its full path",
         "FAIL  away: ",

@@ -1,7 +1,7 @@
 //! From a function to a function that returns the tool's entry.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprLit, FnArg, Ident, ItemFn, Lit, LitStr, Meta, Pat, PatType, Result};
@@ -21,9 +21,11 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
     let ident = function.sig.ident.clone();
     let visibility = std::mem::replace(&mut function.vis, syn::Visibility::Inherited);
     let attributes = std::mem::take(&mut function.attrs);
-    let (docs, other): (Vec<_>, Vec<_>) =
-        attributes.into_iter().partition(|attribute| attribute.path().is_ident("doc"));
-    function.attrs = other;
+    // What is said of the item goes with the one that others see; the rest is the function's own.
+    let (outside, inside): (Vec<_>, Vec<_>) = attributes.into_iter().partition(|attribute| {
+        ["doc", "cfg", "deprecated"].iter().any(|name| attribute.path().is_ident(name))
+    });
+    function.attrs = inside;
 
     let name = options.name.map_or_else(|| unraw(&ident), |name| name.value());
     let effect = options.effect;
@@ -36,16 +38,16 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
         (false, false) => quote!(::breakfall::blocking),
         (false, true) => quote!(::breakfall::blocking_with),
     };
-    let given = tells.then(|| quote!(, progress: ::breakfall::Progress));
+    let given = tells.then(|| quote!(, __progress: ::breakfall::Progress));
     let fields = asked.iter().map(|PatType { attrs, pat, ty, .. }| quote!(#(#attrs)* #pat: #ty));
-    let names = asked.iter().map(|parameter| &parameter.pat);
+    // A parameter may be named as the function is: nothing is bound under a name of the user's.
     let passed = parameters.iter().map(|parameter| {
         let name = &parameter.pat;
-        if is_progress(parameter) { quote!(progress.clone()) } else { quote!(#name) }
+        if is_progress(parameter) { quote!(__progress.clone()) } else { quote!(__parameters.#name) }
     });
 
     Ok(quote! {
-        #(#docs)*
+        #(#outside)*
         #visibility fn #ident() -> ::breakfall::Entry {
             #[derive(
                 ::breakfall::macros::serde::Deserialize,
@@ -63,8 +65,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenS
             )]
             #function
 
-            #make(#name, #description, |parameters: __Parameters #given| {
-                let __Parameters { #(#names,)* } = parameters;
+            #make(#name, #description, |__parameters: __Parameters #given| {
                 #ident(#(#passed,)*)
             })
             .effect(::breakfall::Effect::#effect)
@@ -119,18 +120,31 @@ fn parameters(function: &mut ItemFn) -> Result<Vec<PatType>> {
     if !signature.generics.params.is_empty() {
         return Err(Error::new(signature.generics.span(), "a tool has no generic parameters"));
     }
+    if let Some(unsafety) = &signature.unsafety {
+        return Err(Error::new(
+            unsafety.span(),
+            "a tool is a safe function: any model may call it",
+        ));
+    }
     let mut parameters = Vec::new();
     for input in &mut signature.inputs {
         let FnArg::Typed(parameter) = input else {
             return Err(Error::new(input.span(), "a tool is a function without `self`"));
         };
-        if !matches!(&*parameter.pat, Pat::Ident(pat) if pat.by_ref.is_none()) {
+        let plain = |pat: &syn::PatIdent| pat.by_ref.is_none() && pat.subpat.is_none();
+        if !matches!(&*parameter.pat, Pat::Ident(pat) if plain(pat)) {
             return Err(Error::new(parameter.pat.span(), "a parameter of a tool is a plain name"));
         }
         if let syn::Type::Reference(reference) = &*parameter.ty {
             return Err(Error::new(
                 reference.span(),
                 "a tool owns its arguments: take `String` instead of `&str`",
+            ));
+        }
+        if let syn::Type::ImplTrait(anything) = &*parameter.ty {
+            return Err(Error::new(
+                anything.span(),
+                "a tool names the types of its arguments: take `String` instead of `impl Into<String>`",
             ));
         }
         let mut field = parameter.clone();
@@ -149,16 +163,31 @@ fn is_progress(parameter: &PatType) -> bool {
         if path.path.segments.last().is_some_and(|last| last.ident == "Progress"))
 }
 
-/// The doc comment without the space that stands before each line.
-fn description(function: &ItemFn) -> String {
-    let lines = function.attrs.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => text(&pair.value).ok(),
+/// The doc comment as an expression, since a part of it may be a file that is included.
+fn description(function: &ItemFn) -> TokenStream {
+    let parts = function.attrs.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(match text(&pair.value) {
+            Ok(text) => undecorated(&text.value()).into_token_stream(),
+            Err(_) => pair.value.to_token_stream(),
+        }),
         _ => None,
     });
-    let lines: Vec<String> = lines
-        .map(|line| line.value().strip_prefix(' ').map_or_else(|| line.value(), ToOwned::to_owned))
-        .collect();
-    lines.join("\n").trim().to_owned()
+    quote!(::core::concat!(#(#parts, "\n"),*).trim())
+}
+
+/// A line without the space before it; of a block what stands before all its lines goes.
+fn undecorated(text: &str) -> String {
+    let Some((first, rest)) = text.split_once('\n') else {
+        return text.strip_prefix(' ').unwrap_or(text).to_owned();
+    };
+    let told = || rest.lines().filter(|line| !line.trim().is_empty());
+    let starred = told().all(|line| line.trim_start().starts_with('*'));
+    let margin = told().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    let lines = rest.lines().map(|line| match line.trim_start().strip_prefix('*') {
+        Some(after) if starred => after.strip_prefix(' ').unwrap_or(after),
+        _ => line.get(margin..).unwrap_or_default(),
+    });
+    std::iter::once(first.trim_start()).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 fn unraw(ident: &Ident) -> String {

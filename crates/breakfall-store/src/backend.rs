@@ -20,6 +20,10 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(5);
 
+/// How often a file is opened that others are making, and how long apart.
+const TRIES: u32 = 20;
+const APART: Duration = Duration::from_millis(25);
+
 /// The tables, as SQLite wants them written.
 const FIRST: &str = include_str!("../migrations/1-the-first-tables.sql");
 
@@ -76,8 +80,19 @@ impl Place {
 }
 
 impl Backend {
-    /// Opens a database for writing, and makes its tables.
+    /// Opens a database for writing, and makes its tables. Who comes while another process makes
+    /// the same file finds half of it, and looks again: one that ends at once has no second turn.
     pub(crate) async fn open(place: &Place) -> Result<Self, Error> {
+        for _ in 1..TRIES {
+            match Self::made(place).await {
+                Err(error) if error.is_of_the_making() => tokio::time::sleep(APART).await,
+                done => return done,
+            }
+        }
+        Self::made(place).await
+    }
+
+    async fn made(place: &Place) -> Result<Self, Error> {
         let backend = match place {
             Place::File(file) => Self::Sqlite(file_for_writing(file).await?),
             Place::Postgres(url) => connected(url).await?,
@@ -85,7 +100,7 @@ impl Backend {
         let sql = AssertSqlSafe(backend.tables(FIRST)).into_sql_str();
         let first = Migration::new(1, "the first tables".into(), MigrationType::Simple, sql, false);
         let migrator = Migrator::with_migrations(vec![first]);
-        on!(&backend, pool => migrator.run(pool).await).map_err(Error::Migration)?;
+        on!(&backend, pool => migrator.run(pool).await).map_err(Error::of_tables)?;
         Ok(backend)
     }
 

@@ -1,6 +1,8 @@
 //! What can be wrong with the store; never with a call.
 
+use sqlx::migrate::MigrateError;
 use sqlx::postgres::PgDatabaseError;
+use sqlx::sqlite::SqliteError;
 
 /// What a developer reads.
 #[derive(Debug, thiserror::Error)]
@@ -21,9 +23,12 @@ pub enum Error {
         #[source]
         source: sqlx::Error,
     },
-    /// The database was made by another version.
+    /// The tables were made by another version of breakfall.
+    #[error("the database is of another version of breakfall, probably a newer one")]
+    Version,
+    /// The tables cannot be made.
     #[error("the tables of the database cannot be made")]
-    Migration(#[source] sqlx::migrate::MigrateError),
+    Migration(#[source] MigrateError),
     /// The database does not answer.
     #[error("the database does not answer")]
     Late,
@@ -58,6 +63,22 @@ impl Error {
         matches!(primary, Ok(18 | 19 | 20 | 25))
     }
 
+    /// Whether another process may be making the same file: it is locked, or a table is there that
+    /// was not there before.
+    pub(crate) fn is_of_the_making(&self) -> bool {
+        let (Self::Database { source, .. }
+        | Self::Migration(
+            MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _),
+        )) = self
+        else {
+            return false;
+        };
+        let sqlx::Error::Database(source) = source else { return false };
+        let is_sqlite = source.try_downcast_ref::<SqliteError>().is_some();
+        let code = source.code().and_then(|code| code.parse::<u32>().ok());
+        is_sqlite && matches!(code.map(|code| code & 0xff), Some(1 | 5 | 6))
+    }
+
     /// The error with its causes, on one line.
     pub(crate) fn with_causes(&self) -> String {
         let mut all = self.to_string();
@@ -67,6 +88,13 @@ impl Error {
             cause = error.source();
         }
         breakfall::Redactor::default().redact(&all).into_owned()
+    }
+
+    pub(crate) fn of_tables(error: MigrateError) -> Self {
+        match error {
+            MigrateError::VersionMissing(_) | MigrateError::VersionMismatch(_) => Self::Version,
+            other => Self::Migration(other),
+        }
     }
 
     pub(crate) fn of(step: &'static str) -> impl Fn(sqlx::Error) -> Self {

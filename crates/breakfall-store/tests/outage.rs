@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use breakfall::{Call, FailureKind, Guard, Sink};
 use breakfall_store::{Keep, Keeper, Store};
-use breakfall_test::Script;
+use breakfall_test::{Recorder, Script};
 use postgres::Postgres;
 use sqlx::{Connection, SqliteConnection};
 
@@ -40,6 +40,51 @@ async fn fail(guard: &Guard, id: u64) {
     let id = id.to_string();
     let reply = guard.handle(Call::new(id.as_str(), "fails", "{}").in_run(id.as_str())).await;
     assert_eq!((reply.id.as_str(), reply.kind()), (id.as_str(), Some(FailureKind::NotFound)));
+}
+
+/// Programs that make one call each, started at once where nothing was kept before: who found the
+/// file half made had no second turn, and lost its record without a word.
+#[tokio::test]
+async fn keepers_that_make_a_file_at_once_and_end_lose_nothing() {
+    let recorder = Recorder::new();
+    let fails = Script::new("fails").fails(FailureKind::NotFound).tool();
+    let guard = Guard::builder().tool(fails).sink(recorder.sink()).build().unwrap();
+    fail(&guard, 1).await;
+    let record = recorder.records().remove(0);
+    for round in 0..10 {
+        let name = format!("breakfall-at-once-{round}-{}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        let place = directory.join("breakfall.db").display().to_string();
+        let start = Arc::new(std::sync::Barrier::new(6));
+        let ending = (0..6).map(|_| {
+            let (place, record, start) = (place.clone(), record.clone(), Arc::clone(&start));
+            std::thread::spawn(move || {
+                let keeper = keeper(&place);
+                start.wait();
+                keeper.take(&record);
+                keeper.end();
+            })
+        });
+        ending.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(counted(&place).await, (6, 0), "round {round}");
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_told_as_one() {
+    let directory = std::env::temp_dir().join(format!("breakfall-newer-{}", std::process::id()));
+    let place = directory.join("breakfall.db").display().to_string();
+    Store::try_writing(&place).await.unwrap();
+    let mut database = SqliteConnection::connect(&place).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations SELECT 2, 'more', installed_on, success, checksum, \
+                 execution_time FROM _sqlx_migrations";
+    sqlx::query(newer).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+
+    let error = Store::try_writing(&place).await.unwrap_err();
+    assert!(matches!(error, breakfall_store::Error::Version), "{error}");
+    fs::remove_dir_all(&directory).unwrap();
 }
 
 /// Waits for what must come, but not for ever.

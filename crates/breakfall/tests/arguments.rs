@@ -605,3 +605,23 @@ async fn what_a_tool_reads_itself_is_neither_refused_nor_mended() {
         assert_eq!(reply.is_error, checking == Checking::Strict, "{}", reply.text);
     }
 }
+
+/// The validator tells of one of them, and not of its name.
+#[tokio::test]
+async fn arguments_of_a_tool_that_takes_none_are_told_by_their_names() {
+    for fields in [json!({}), json!({ "properties": {} })] {
+        let mut schema = json!({ "type": "object", "additionalProperties": false });
+        schema.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let reply = answer(schema, r#"{"n": 1, "ms": 5}"#).await;
+        for told in ["- `ms`: expected no arguments, got `5`", "- `n`: expected no arguments"] {
+            assert!(reply.text.contains(told), "{told}\n{}", reply.text);
+        }
+        assert_eq!(correction(&reply), Some((json!({}), Vec::new())));
+    }
+}
+
+#[tokio::test]
+async fn an_argument_that_accepts_nothing_is_told_so() {
+    let reply = answer(json!({ "properties": { "x": { "enum": [] } } }), r#"{"x": 1}"#).await;
+    assert!(reply.text.contains("`x`: expected no value at all, got `1`"), "{}", reply.text);
+}

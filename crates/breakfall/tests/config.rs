@@ -45,6 +45,19 @@ fn what_is_no_toml_is_told_with_its_place() {
 }
 
 #[test]
+fn a_number_that_cannot_be_read_hides_no_other_problem_and_is_told_with_its_key() {
+    let told = problems(
+        "[defaults]\nmax_output = 99999999999999999999\ntotal_timeout = nan\nsilent = 3\n\
+         [tools.t]\nfallback = { value = [inf] }\n[[phrase]]\nid = 'x'\nkind = 'network'\n\
+         phrases = []\n[store]\nplace = ''\n",
+    );
+    insta::assert_snapshot!("config_numbers", told);
+    let variable = [("BREAKFALL_DEFAULTS__TOTAL_TIMEOUT", "[nan]")];
+    let error = Config::default().with_environment(variable).unwrap_err().to_string();
+    assert!(error.contains("`defaults.total_timeout`: expected a time"), "{error}");
+}
+
+#[test]
 fn variables_that_mean_nothing_are_told_by_name() {
     let variables = [
         ("BREAKFALL_DEFAULTS__RETRY__ATEMPTS", "3"),

@@ -98,3 +98,86 @@ async fn a_function_that_asks_for_it_tells_its_progress_and_no_model_sees_that()
     assert_eq!((reply.text.as_str(), reply.attempts), ("2", 1));
     assert_eq!(guard.handle(Call::new("2", "is_wanted", "{}")).await.text, "true");
 }
+
+/// Echoes.
+#[tool]
+async fn echo(echo: String, parameters: u8, r#type: Option<String>) -> Result<String, Failure> {
+    Ok(format!("{echo} {parameters} {type:?}"))
+}
+
+#[tool]
+fn parameters(progress: String, line: breakfall::Progress) -> Result<String, Failure> {
+    Ok(format!("{progress} {}", line.is_wanted()))
+}
+
+#[tokio::test]
+async fn parameters_may_be_named_as_the_function_or_as_anything_of_ours() {
+    let guard = Guard::builder().tools([echo(), parameters()]).build().unwrap();
+    for (tool, arguments, text) in [
+        ("echo", r#"{"echo": "hi", "parameters": 3, "type": "t"}"#, r#"hi 3 Some("t")"#),
+        ("parameters", r#"{"progress": "half"}"#, "half true"),
+    ] {
+        assert_eq!(guard.handle(Call::new("1", tool, arguments)).await.text, text);
+    }
+}
+
+#[tool]
+#[doc = include_str!("ui/included.md")]
+async fn included() -> Result<u8, Failure> {
+    Ok(1)
+}
+
+/** Deletes a branch.
+ *
+ * - for ever
+ *     - really
+ */
+#[tool]
+async fn starred() -> Result<u8, Failure> {
+    Ok(1)
+}
+
+/**
+    Deletes a branch.
+
+      for ever
+*/
+#[tool]
+async fn block() -> Result<u8, Failure> {
+    Ok(1)
+}
+
+#[tool]
+/// Behind the attribute.
+#[doc = "And so."]
+#[doc(alias = "other")]
+async fn behind() -> Result<u8, Failure> {
+    Ok(1)
+}
+
+#[test]
+fn a_doc_comment_of_any_form_is_the_description() {
+    assert_eq!(included().spec().description, include_str!("ui/included.md").trim());
+    assert_eq!(starred().spec().description, "Deletes a branch.\n\n- for ever\n    - really");
+    assert_eq!(block().spec().description, "Deletes a branch.\n\n  for ever");
+    assert_eq!(behind().spec().description, "Behind the attribute.\nAnd so.");
+    assert_eq!(shout().spec().description, "");
+}
+
+#[tool]
+#[deprecated = "use `echo`"]
+async fn old() -> Result<u8, Failure> {
+    Ok(1)
+}
+
+#[tool]
+#[cfg(not(test))]
+async fn absent(gone: NoSuchType) -> Result<u8, Failure> {
+    Ok(gone)
+}
+
+#[test]
+#[expect(deprecated, reason = "that it is told is the point")]
+fn what_is_said_of_the_function_is_said_of_the_tool() {
+    assert_eq!(old().spec().name, "old");
+}

@@ -30,9 +30,9 @@ pub(super) fn open(named: Option<PathBuf>, resume: bool) -> Result<(Saved, Loade
 }
 
 fn folder() -> Result<PathBuf, Failed> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let state = set("XDG_STATE_HOME").map(PathBuf::from);
-    let state = state.or_else(|| Some(PathBuf::from(set("HOME")?).join(".local/state")));
+    // A relative path counts as none, as its specification has it.
+    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
     let folder = state.map(|state| state.join("breakfall/chats"));
     folder.ok_or_else(|| {
         Failed::new("there is no home directory to save the conversation in")

@@ -37,6 +37,8 @@ async fn groups_are_listed_in_any_width() {
         assert_fits(&text, width);
         insta::assert_snapshot!(format!("errors-{width}"), text);
     }
+    // A share that is cut in the middle tells nothing: its column goes.
+    insta::assert_snapshot!("errors-40", listed(&kept, None, 3).await.render(&terminal(40)));
     let all = listed(&kept, None, 0).await;
     insta::assert_snapshot!("errors-all", all.render(&terminal(160)));
     insta::assert_snapshot!("errors-json", json_text(&all.json()));

@@ -19,6 +19,9 @@ const ASKING: Duration = Duration::from_secs(1);
 const NAMES: usize = 100;
 const LONG: usize = 256;
 
+/// How much of a name is shown to a person.
+const SHOWN: usize = 80;
+
 impl Session {
     /// Why the server of a tool that nobody knows is not there, if that is why nobody knows it. One
     /// that is there is asked once more what it has.
@@ -87,7 +90,7 @@ impl Session {
         let entries = tools::entries(upstream);
         let toolbox = self.guard.toolbox();
         let refused = toolbox.replace(key, entries.clone());
-        let remarks = refused.iter().map(|(tool, error)| format!("`{tool}`: {error}"));
+        let remarks = refused.iter().map(|(tool, error)| remark(tool, error));
         locked(&self.remarks).insert(key.to_owned(), remarks.collect());
         if !refused.is_empty() {
             for (tool, error) in &refused {
@@ -108,5 +111,38 @@ impl Session {
             toolbox.replace(key, mended.collect::<Vec<_>>());
         }
         self.has_listed.load(Ordering::Relaxed) && before != toolbox.callable()
+    }
+}
+
+/// What becomes of a tool that cannot be taken as its server tells of it, and why.
+fn remark(tool: &str, error: &breakfall::Error) -> String {
+    let (short, rest) = tool.split_at(tool.floor_char_boundary(SHOWN));
+    let cut = if rest.is_empty() { "" } else { "…" };
+    let fate = match error {
+        breakfall::Error::Schema { .. } => "taken without its schema",
+        _ => "left out",
+    };
+    let why = std::error::Error::source(error).map(|why| format!(": {why}")).unwrap_or_default();
+    format!("`{short}{cut}` is {fate}: {error}{why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_is_left_out_is_told_as_such_and_its_name_in_short() {
+        let (tool, path) = ("bad".to_owned(), "/type".to_owned());
+        let schema = breakfall::Error::Schema { tool, path, source: "3 is no type".into() };
+        assert_eq!(
+            remark("bad", &schema),
+            "`bad` is taken without its schema: the input schema of `bad` is not usable at \
+             `/type`: 3 is no type"
+        );
+        let name = breakfall::Error::NoSuchTool { name: "w".to_owned() };
+        assert_eq!(
+            remark(&"w".repeat(2000), &name),
+            format!("`{}…` is left out: {name}", "w".repeat(SHOWN))
+        );
     }
 }

@@ -242,7 +242,7 @@ impl Session {
         self.upstreams.iter().map(|upstream| (upstream.key.as_str(), upstream.health()))
     }
 
-    /// What is wrong with the tools of a server that are used all the same.
+    /// What is wrong with tools of a server: those that are left out, or taken without a schema.
     pub fn remarks(&self, key: &str) -> Vec<String> {
         locked(&self.remarks).get(key).cloned().unwrap_or_default()
     }

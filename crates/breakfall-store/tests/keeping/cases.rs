@@ -254,7 +254,6 @@ pub(crate) async fn two_keepers_share_a_place(place: String) {
                 for _ in 0..2_500 {
                     keeper.take(&record);
                 }
-                // The tables are made by whoever comes first; the others come again a second later.
                 while keeper.keeping().written < 2_500 {
                     std::thread::sleep(Duration::from_millis(10));
                 }

@@ -13,6 +13,7 @@ use super::Schema;
 pub(super) use super::fields::Told;
 use super::words::{
     LIST, OPTIONS, article, bound, clip, describe, formatted, one_of, path_of, push_clipped, shown,
+    so_many,
 };
 use crate::Problem;
 use crate::toolbox::nearest;
@@ -127,6 +128,14 @@ impl<'a> Place<'a> {
         schema.root().pointer(parent).unwrap_or(&Value::Null)
     }
 
+    /// The fields of an object that may have none at all.
+    fn without_fields(&self) -> Option<&'a Map<String, Value>> {
+        let keyword = self.keyword.as_str().rsplit('/').next();
+        let is_of_fields =
+            matches!(keyword, Some("additionalProperties" | "unevaluatedProperties"));
+        self.value.pointer(self.at.as_str()).filter(|_| is_of_fields)?.as_object()
+    }
+
     fn problem(&self, expected: String) -> Found {
         let problem = Problem {
             path: path(self.at.as_str(), self.value),
@@ -191,18 +200,18 @@ fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Fo
         }
         Kind::Enum { options } => one_of(options),
         Kind::Constant { expected_value } => format!("`{expected_value}`"),
-        Kind::Minimum { limit } => bound("at least ", limit, ""),
-        Kind::Maximum { limit } => bound("at most ", limit, ""),
-        Kind::ExclusiveMinimum { limit } => bound("more than ", limit, ""),
-        Kind::ExclusiveMaximum { limit } => bound("less than ", limit, ""),
+        Kind::Minimum { limit } => bound("at least ", limit),
+        Kind::Maximum { limit } => bound("at most ", limit),
+        Kind::ExclusiveMinimum { limit } => bound("more than ", limit),
+        Kind::ExclusiveMaximum { limit } => bound("less than ", limit),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
-        Kind::MinLength { limit } => format!("at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("at most {limit} characters"),
-        Kind::MinItems { limit } => format!("at least {limit} items"),
-        Kind::MaxItems { limit } => format!("at most {limit} items"),
+        Kind::MinLength { limit } => so_many("at least", *limit, "character"),
+        Kind::MaxLength { limit } => so_many("at most", *limit, "character"),
+        Kind::MinItems { limit } => so_many("at least", *limit, "item"),
+        Kind::MaxItems { limit } => so_many("at most", *limit, "item"),
         Kind::AdditionalItems { limit } => format!("at most {limit} items"),
-        Kind::MinProperties { limit } => format!("at least {limit} fields"),
-        Kind::MaxProperties { limit } => format!("at most {limit} fields"),
+        Kind::MinProperties { limit } => so_many("at least", *limit, "field"),
+        Kind::MaxProperties { limit } => so_many("at most", *limit, "field"),
         Kind::UniqueItems => "items that differ from one another".to_owned(),
         Kind::Pattern { pattern } => format!("text that matches `{}`", clip(pattern)),
         Kind::Format { format } => formatted(format),
@@ -220,7 +229,17 @@ fn read<'a>(schema: &'a Schema, kind: &Kind, place: &Place<'a>, out: &mut Vec<Fo
             }
         }
         Kind::OneOfMultipleValid { .. } => "exactly one of the accepted shapes".to_owned(),
-        Kind::FalseSchema => "no such argument".to_owned(),
+        Kind::FalseSchema => {
+            match place.without_fields() {
+                // The validator tells of one of the fields, and not of its name.
+                Some(fields) => {
+                    return out.extend(fields.iter().take(place.most).map(|(name, got)| {
+                        place.inside(name, superfluous(name, None, Some(got)))
+                    }));
+                }
+                None => "no such argument".to_owned(),
+            }
+        }
         Kind::PropertyNames { .. } => "other field names".to_owned(),
         Kind::Contains => "an item that is missing".to_owned(),
         Kind::Not { .. } => "another value".to_owned(),

@@ -78,6 +78,9 @@ fn bounded(kind: &str, wanted: &Value) -> String {
 
 pub(super) fn one_of(options: &Value) -> String {
     let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    if options.is_empty() {
+        return "no value at all".to_owned();
+    }
     let mut listed = String::with_capacity(LIST);
     listed.push_str("one of ");
     for (number, option) in options.iter().enumerate() {
@@ -131,13 +134,17 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// `at least 3 characters`: the words, a number, and what it counts.
-pub(super) fn bound(words: &str, limit: &Value, of: &str) -> String {
-    let mut bound = String::with_capacity(words.len() + of.len() + SHORT);
+/// `at least 3`: the words, and a number as it was written.
+pub(super) fn bound(words: &str, limit: &Value) -> String {
+    let mut bound = String::with_capacity(words.len() + SHORT);
     bound.push_str(words);
     push_json(&mut bound, limit);
-    bound.push_str(of);
     bound
+}
+
+/// `at least 1 character`.
+pub(super) fn so_many(words: &str, limit: u64, of: &str) -> String {
+    format!("{words} {limit} {of}{}", if limit == 1 { "" } else { "s" })
 }
 
 /// The types that are named, in the order that the validator has for them.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::tree::{At, Places, Unreadable};
+use super::tree::{self, At, Places, Unreadable};
 use super::{schema, units};
 use crate::check::{describe, located};
 use crate::redact::bounded;
@@ -100,8 +100,11 @@ impl Written<'_> {
             }
         }
         misfits(self.value, schema::document(), &mut Vec::new(), &mut wrong);
+        let mut unread = tree::unread(self.value);
+        unread.retain(|path| !wrong.iter().any(|(known, _)| known == path));
         let mut problems: Vec<_> =
             wrong.iter().map(|(path, found)| self.mismatch(path, found)).collect();
+        problems.extend(unread.iter().map(|path| self.at(path, At::value, no_number())));
         in_order(&mut problems);
         problems.truncate(PROBLEMS);
         problems
@@ -112,7 +115,8 @@ impl Written<'_> {
         let Some(wanted) = schema::at(path) else { return self.unknown(path) };
         let options = schema::options(wanted);
         let expected = if options.is_empty() {
-            accepted(wanted).unwrap_or_else(|| in_words_of_toml(&found.expected))
+            accepted(wanted, get(self.value, path))
+                .unwrap_or_else(|| in_words_of_toml(&found.expected))
         } else {
             listed(options.iter().map(|word| format!("`\"{word}\"`")))
         };
@@ -258,6 +262,12 @@ pub(super) fn no_such_key(key: &str, accepted: &[&str]) -> Problem {
     }
 }
 
+/// What is said of a number that cannot be read where any value is accepted.
+fn no_number() -> Problem {
+    let remark = Some("this number is too large, or none at all".to_owned());
+    Problem { remark, ..Problem::default() }
+}
+
 fn in_words_of_toml(words: &str) -> String {
     words.replace("an object", "a table").replace("a boolean", "`true` or `false`")
 }
@@ -285,13 +295,15 @@ impl At {
     }
 }
 
-/// What is accepted, in words; nothing where the validator says it as well.
-fn accepted(wanted: &'static Value) -> Option<String> {
+/// What is accepted, in words; nothing where the validator says it as well: of an array that is
+/// wrong itself, how long it must be.
+fn accepted(wanted: &'static Value, given: Option<&Value>) -> Option<String> {
     let resolved = schema::resolved(wanted);
     if let Some(title) = wanted.get("title").or_else(|| resolved.get("title")) {
         return title.as_str().map(ToOwned::to_owned);
     }
-    let says_more = ["minimum", "maximum", "items"].iter().any(|key| resolved.get(key).is_some());
+    let more = if given.is_some_and(Value::is_array) { "" } else { "items" };
+    let says_more = ["minimum", "maximum", more].iter().any(|key| resolved.get(key).is_some());
     let schema = schema::compiled().filter(|_| says_more)?;
     Some(in_words_of_toml(&describe(schema, resolved)))
 }

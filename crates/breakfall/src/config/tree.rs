@@ -58,7 +58,29 @@ pub(super) fn value(text: &str) -> Option<Value> {
     }
     let mut reading = Reading { unreadable: Vec::new() };
     let (value, _) = reading.value(parsed.get_ref(), &parsed.span(), 0);
-    reading.unreadable.is_empty().then_some(value)
+    (reading.unreadable.is_empty() && unread(&value).is_empty()).then_some(value)
+}
+
+/// Where numbers were written that could not be read.
+pub(super) fn unread(value: &Value) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut ahead = vec![(Vec::new(), value)];
+    while let Some((path, value)) = ahead.pop() {
+        let within = |name: String| path.iter().cloned().chain([name]).collect();
+        match value {
+            Value::Null => found.push(path),
+            Value::Array(items) => {
+                ahead.extend(
+                    items.iter().enumerate().map(|(i, item)| (within(i.to_string()), item)),
+                );
+            }
+            Value::Object(fields) => {
+                ahead.extend(fields.iter().map(|(name, field)| (within(name.clone()), field)));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 struct Reading {
@@ -109,12 +131,8 @@ impl Reading {
                 number.as_str().parse().ok().and_then(Number::from_f64).map(Value::Number)
             }
         };
-        let scalar = scalar.unwrap_or_else(|| {
-            let why = "this number is too large, or none at all".to_owned();
-            self.unreadable.push(Unreadable { span: span.clone(), why });
-            Value::Null
-        });
-        (scalar, Inside::new())
+        // A number that is too large, or none at all. TOML has no `null`: it stands for nothing else.
+        (scalar.unwrap_or_default(), Inside::new())
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::Schema;
 use super::super::known::{is_named_format, is_remark};
-use super::super::words::{articles, bound, one_of, path_of, shown};
+use super::super::words::{articles, bound, one_of, path_of, shown, so_many};
 use super::fit::{Fit, Fitted};
 use crate::Problem;
 
@@ -151,17 +151,17 @@ impl Says {
                 Some((only, format!("`{said}`")))
             }
             "minimum" => {
-                said.as_i64().map(|least| (Keyword::Minimum(least), bound("at least ", said, "")))
+                said.as_i64().map(|least| (Keyword::Minimum(least), bound("at least ", said)))
             }
             "maximum" => {
-                said.as_i64().map(|most| (Keyword::Maximum(most), bound("at most ", said, "")))
+                said.as_i64().map(|most| (Keyword::Maximum(most), bound("at most ", said)))
             }
             "minLength" => said
                 .as_u64()
-                .map(|least| (Keyword::MinLength(least), bound("at least ", said, " characters"))),
+                .map(|least| (Keyword::MinLength(least), so_many("at least", least, "character"))),
             "maxLength" => said
                 .as_u64()
-                .map(|most| (Keyword::MaxLength(most), bound("at most ", said, " characters"))),
+                .map(|most| (Keyword::MaxLength(most), so_many("at most", most, "character"))),
             "format" if said.as_str().is_some_and(is_named_format) => return None,
             word if is_remark(word) => return None,
             _ => None,
