@@ -77,10 +77,9 @@ async fn llmproc_to_the_letter() {
     let arguments = specimen(Preset::Llmproc, FailureKind::InvalidArguments).await.text;
     assert!(arguments.starts_with("Error: `limit`: expected an integer"), "{arguments}");
     let read_as_arguments = "12x".parse::<u8>().unwrap_err();
-    for unexpected in [
-        Failure::from(std::io::Error::other("secret internals")),
-        Failure::from(read_as_arguments),
-    ] {
+    for unexpected in
+        [Failure::from(std::io::Error::other("secret internals")), Failure::from(read_as_arguments)]
+    {
         assert_eq!(
             reply_to(Preset::Llmproc, "t", unexpected).await.text,
             "An unexpected error occurred while executing this tool"
