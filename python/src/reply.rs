@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+use pyo3::{PyTraverseError, PyVisit};
 use serde_json::value::RawValue;
 
 use crate::slot::Slot;
@@ -45,6 +46,12 @@ pub(crate) fn of(
 
 #[pymethods]
 impl Reply {
+    /// An exception knows the frames it came through, and one of them may hold this reply.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.value)?;
+        visit.call(&self.exception)
+    }
+
     /// The caller's id.
     #[getter]
     fn id(&self) -> &str {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use breakfall::{Call, RawArguments};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyMapping, PyString};
 use serde_json::Value;
 
 use crate::json::{Without, json, too_deep};
@@ -89,6 +89,7 @@ impl Asked<'_> {
     ) -> PyResult<(Call, Arc<Slot>)> {
         let Self(name, arguments, id, run, extra) = self;
         let py = name.py();
+        let arguments = read(arguments);
         let context = known::COPY_CONTEXT.get(py)?.call0()?.unbind();
         let tool = text(&name);
         let slot = Arc::new(Slot {
@@ -107,6 +108,15 @@ impl Asked<'_> {
         }
         Ok((call, slot))
     }
+}
+
+/// Arguments as the guard reads them: a mapping of another kind as a dictionary.
+fn read(arguments: Bound<'_, PyAny>) -> Bound<'_, PyAny> {
+    if arguments.is_none() || is_kept(&arguments) || !arguments.is_instance_of::<PyMapping>() {
+        return arguments;
+    }
+    let class = arguments.py().get_type::<PyDict>();
+    class.call1((&arguments,)).unwrap_or(arguments)
 }
 
 fn is_kept(arguments: &Bound<'_, PyAny>) -> bool {

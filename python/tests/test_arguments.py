@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import datetime
 import enum
 import functools
 import math
+import types
 from typing import Annotated, Any
 
 import pydantic
@@ -57,6 +59,17 @@ def test_takes_the_providers_text(guard):
 
     assert guard.call("one", '{"a": 5}').value == 5
     assert guard.call("one", {"a": 5}).value == 5
+
+
+def test_takes_a_mapping_that_is_no_dictionary(guard):
+    @guard.tool
+    def one(a: int) -> int:
+        """One."""
+        return a
+
+    for given in ({"a": 5}, collections.UserDict(a=5), types.MappingProxyType({"a": 5})):
+        assert guard.call("one", given).value == 5
+        assert guard.batch([{"name": "one", "args": given}])[0].value == 5
 
 
 def nested(depth):

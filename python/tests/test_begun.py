@@ -173,6 +173,19 @@ def test_a_loop_that_ends_is_told_of_no_task_left(guard, caplog, when):
     assert [record for record in caplog.records if record.name == "asyncio"] == []
 
 
+def test_a_loop_that_is_left_is_told_of_no_tool_that_had_ended(guard, caplog):
+    @guard.tool
+    async def leaves() -> None:
+        raise SystemExit(7)
+
+    async def main() -> None:
+        await guard.abatch([("leaves", {}, "1"), ("leaves", {}, "2")])
+
+    with pytest.raises(SystemExit):
+        asyncio.run(main())
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
+
+
 def test_the_first_turn_that_a_tool_leaves_to_others_is_theirs(guard):
     @guard.tool
     async def leaves() -> str:

@@ -194,6 +194,32 @@ def test_rfc_015_lists_the_tools_that_exist():
     )
 
 
+def test_a_result_is_the_tools_own_unless_a_secret_stands_in_it():
+    token = "correct-horse-" + "battery"
+    manager = llmproc.ToolManager(store=False, redact=token)
+    results = [
+        *(None, "", 0, 0.5, 2**70, {}, {"a": [1, "b"]}, {1, 2}, "plain", '{"a": 1}'),
+        *(llmproc.ToolResult(content) for content in (None, "", 0, {}, {"a": 1}, "plain")),
+    ]
+    leaks = [f"it is {token}", {"a": [token]}, [token], "x" * 200_000]
+    leaks += [llmproc.ToolResult(leak, abort_execution=True) for leak in leaks]
+
+    @manager.registry.register_tool
+    def give(at: int) -> Any:
+        """Gives."""
+        return [*results, *leaks][at]
+
+    for at, value in enumerate(results):
+        given = asyncio.run(manager.call_tool("give", {"at": at}))
+        expected = value if isinstance(value, llmproc.ToolResult) else llmproc.ToolResult(value)
+        assert given == expected and not given.is_error
+    for at, value in enumerate(leaks, start=len(results)):
+        given = asyncio.run(manager.call_tool("give", {"at": at}))
+        assert token not in str(given.content) and len(given.content) < 110_000
+        assert given.abort_execution is isinstance(value, llmproc.ToolResult)
+        assert not given.is_error
+
+
 # brynhild
 
 
@@ -239,6 +265,37 @@ def test_every_call_has_a_result_of_three_fields(tmp_path):
     assert "/no/such/file" in failed.error
     unknown = asyncio.run(brynhild.ToolRegistry([Read()]).execute("Raed"))
     assert (unknown.success, bool(unknown.error)) == (False, True)
+
+
+class Given(brynhild.Tool):
+    name = "Given"
+    description = "Answers with what it was made with."
+    input_schema = {"type": "object"}
+
+    def __init__(self, result: brynhild.ToolResult) -> None:
+        self.result = result
+
+    async def execute(self, input: dict[str, Any]) -> brynhild.ToolResult:
+        return self.result
+
+
+def given(*fields: Any, **options: Any) -> brynhild.ToolResult:
+    tool = Given(brynhild.ToolResult(*fields))
+    return asyncio.run(brynhild.ToolRegistry([tool], store=False, **options).execute("Given"))
+
+
+def test_a_success_is_told_without_registered_secrets_and_bounded():
+    token = "correct-horse-" + "battery"
+    result = given(True, f"it is {token}", f"but {token} is old", redact=token)
+    assert result.success and token not in f"{result}"
+    assert len(given(True, "x" * 200_000).output) < 110_000
+
+
+def test_what_is_no_text_is_written_as_one():
+    assert given(True, {"a": 1}) == brynhild.ToolResult(True, '{"a": 1}')
+    assert given(True, None) == brynhild.ToolResult(True, "")
+    assert given(False, None, {"a": 1}) == brynhild.ToolResult(False, "", '{"a": 1}')
+    assert given(False, None, None) == brynhild.ToolResult(False, "")
 
 
 def test_definitions_for_providers():

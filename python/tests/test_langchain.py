@@ -246,3 +246,20 @@ def test_a_tool_that_is_only_a_coroutine_is_run_without_a_loop_as_well(way):
     assert [m.status for m in answers] == ["success", "error"]
     assert answers[0].content == "tea 1 a"
     assert guarded.guard.summary() == {"breaks:LookupError": 1}
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+@pytest.mark.parametrize("gives", [None, "a text", {"a": 1}])
+def test_what_a_middleware_gives_that_is_no_message_is_told_as_unreadable(way, gives):
+    class Gives(AgentMiddleware):
+        def wrap_tool_call(self, request, handler):
+            return gives
+
+        async def awrap_tool_call(self, request, handler):
+            return gives
+
+    made = agent(call("fails"), middleware=[wrap_tool_call(store=False), Gives()])
+    done = made.invoke(ASKED) if way == "sync" else asyncio.run(made.ainvoke(ASKED))
+    answers = [m for m in done["messages"] if isinstance(m, ToolMessage)]
+    assert [(m.tool_call_id, m.status) for m in answers] == [("1", "error")]
+    assert "answered with something unreadable" in answers[0].content

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.tools.base import _format_output
-from nodes import call, fails, node, run
+from nodes import call, fails, node, run, ways
 
 from breakfall import Guard
 from breakfall._message import failed, returned
@@ -105,6 +105,36 @@ def test_nothing_is_kept_of_a_coroutine_that_failed_too_late():
         return str(reply.kind)
 
     assert asyncio.run(main()) == "timeout"
+    gc.collect()
+    assert [error() for error in seen] == [None]
+
+
+@ways
+def test_nothing_is_kept_of_a_failure_whose_reply_a_frame_held(way):
+    guard = Guard(store=False, timeout=None)
+    seen: list[Any] = []
+
+    class Missed(Exception):
+        pass
+
+    def misses() -> None:
+        seen.append(weakref.ref(error := Missed("there is no row 3")))
+        raise error
+
+    async def amisses() -> None:
+        misses()
+
+    guard.add("find", "", {"type": "object"}, lambda *_: misses(), lambda *_: amisses())
+
+    def held() -> str:
+        reply = guard.call("find")
+        return str(reply.kind)
+
+    async def aheld() -> str:
+        reply = await guard.acall("find")
+        return str(reply.kind)
+
+    assert (held() if way == "sync" else asyncio.run(aheld())) == "not_found"
     gc.collect()
     assert [error() for error in seen] == [None]
 

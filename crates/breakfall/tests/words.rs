@@ -76,11 +76,15 @@ async fn llmproc_to_the_letter() {
     }
     let arguments = specimen(Preset::Llmproc, FailureKind::InvalidArguments).await.text;
     assert!(arguments.starts_with("Error: `limit`: expected an integer"), "{arguments}");
-    let unexpected = Failure::from(std::io::Error::other("secret internals"));
-    assert_eq!(
-        reply_to(Preset::Llmproc, "t", unexpected).await.text,
-        "An unexpected error occurred while executing this tool"
-    );
+    let read_as_arguments = "12x".parse::<u8>().unwrap_err();
+    for unexpected in
+        [Failure::from(std::io::Error::other("secret internals")), Failure::from(read_as_arguments)]
+    {
+        assert_eq!(
+            reply_to(Preset::Llmproc, "t", unexpected).await.text,
+            "An unexpected error occurred while executing this tool"
+        );
+    }
     assert_eq!(
         specimen(Preset::LlmprocRfc015, FailureKind::UnknownTool).await.text,
         "Error: Tool 'serach_files' not found.\n\n\

@@ -55,7 +55,10 @@ class Begun(Coroutine[Any, Any, Any]):
         if awaited is not _HEARD and awaited is not None:
             # As a task does with what it waits for when it is cancelled.
             awaited.cancel()
-        self.raised = None
+        if self.raised is not None:
+            # It has ended, of which its task has not heard: it is the task alone that is stopped.
+            self.raised = None
+            return super().throw(*error)
         return self.coroutine.throw(*error)
 
     def close(self) -> None:

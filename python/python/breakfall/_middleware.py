@@ -16,6 +16,7 @@ from langgraph.prebuilt.tool_node import (
     TOOL_INVOCATION_ERROR_TEMPLATE,
     ToolInvocationError,
 )
+from langgraph.types import Command
 
 from ._accepts import Accepts, Running, running
 from ._answers import heard, message_text, told
@@ -318,6 +319,10 @@ def _output(answer: Any, request: Any) -> Any:
         if request.tool is None and _is_of_no_tool(answer, request):
             # The guard knows it as that of another agent.
             raise Failure(kind="unknown_tool")
+    if not isinstance(answer, (ToolMessage, Command, list)):
+        # A middleware within gave it. What is no message answers no call.
+        failure = Failure(kind="invalid_output")
+        raise failure from TypeError(f"a middleware gave {type(answer).__name__}, and no message")
     return heard(answer, request.tool_call.get("id") or "", _MESSAGES)
 
 

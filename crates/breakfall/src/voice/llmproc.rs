@@ -21,7 +21,10 @@ impl Voice for Llmproc {
         match (self, failure.kind) {
             (Self::Listing, K::UnknownTool) => listing(failure),
             (_, K::UnknownTool | K::Unavailable) => NOT_AVAILABLE.to_owned(),
-            (_, K::InvalidArguments | K::TruncatedArguments) => {
+            // What is only read from an error has no detail that could be told.
+            (_, K::InvalidArguments | K::TruncatedArguments)
+                if failure.provenance != Provenance::Unknown || failure.detail != Detail::None =>
+            {
                 format!("Error: {}", plain::brief(failure))
             }
             (_, K::Internal | K::Broken) => UNEXPECTED.to_owned(),

@@ -7,9 +7,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._breakfall import Output
+from .._breakfall import Output, Reply
 from .._guard import Guard
 from .._schema import usable
+from .._values import text
 
 __all__ = ["Tool", "ToolRegistry", "ToolResult"]
 
@@ -66,7 +67,7 @@ class Tool(abc.ABC):
 
     @property
     def requires_permission(self) -> bool:
-        """Whether a person is asked first. What only reads says no, and may be repeated."""
+        """Whether a person is asked first."""
         return True
 
     def to_api_format(self) -> dict[str, Any]:
@@ -134,18 +135,26 @@ class ToolRegistry:
         reply = await self.guard.acall(name, input)
         result = reply.value
         if isinstance(result, ToolResult):
-            if result.success:
-                return result
-            # Words of its own: they stay its own, without secrets and bounded.
-            clean = self.guard.core.clean
-            error = None if result.error is None else clean(result.error)
-            return ToolResult(False, clean(result.output), error)
+            return self._told(result, reply)
         return ToolResult(reply.success, reply.output or "", reply.error)
+
+    def _told(self, result: ToolResult, reply: Reply) -> ToolResult:
+        """A tool's own result as the model gets it: its words stay its own, without secrets and
+        bounded."""
+        clean = self.guard.core.clean
+        output = (reply.output or "") if result.success else clean(_text(result.output))
+        error = None if result.error is None else clean(_text(result.error))
+        return dataclasses.replace(result, output=output, error=error)
 
 
 def _output(result: Any) -> Any:
     if not isinstance(result, ToolResult):
         return result
     if result.success:
-        return Output(result.output, result)
-    return Output(result.error or result.output, result, is_error=True)
+        return Output(_text(result.output), result)
+    return Output(_text(result.error or result.output), result, is_error=True)
+
+
+def _text(value: Any) -> str:
+    """What stands in a field, which may be anything."""
+    return "" if value is None else text(value)

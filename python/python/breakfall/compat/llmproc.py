@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .._breakfall import Output
+from .._breakfall import Output, Reply
 from .._guard import Guard
 from .._schema import Signature, is_async, usable
 from .._values import text
@@ -155,15 +156,16 @@ class ToolRegistry:
         """Calls a tool. Never an exception of the tool's, always a result."""
         reply = await self.guard.acall(self._aliases.get(name, name), args)
         value = reply.value
-        if isinstance(value, ToolResult):
-            if not value.is_error:
-                return value
+        if isinstance(value, ToolResult) and value.is_error:
             # Words of its own: they stay its own, without secrets and bounded.
-            words = self.guard.core.clean(text(value.content or ""))
+            words = self.guard.core.clean(_words(value.content))
             return ToolResult(words, is_error=True, abort_execution=value.abort_execution)
         if reply.is_error:
             return ToolResult.from_error(reply.text)
-        return ToolResult.from_success(value)
+        result = value if isinstance(value, ToolResult) else ToolResult.from_success(value)
+        if result.content is None or _is_told(result.content, reply):
+            return result
+        return ToolResult(reply.text, abort_execution=result.abort_execution)
 
 
 class ToolManager:
@@ -285,4 +287,22 @@ def _acalled(handler: Callable[..., Any]) -> Any:
 def _output(value: Any) -> Any:
     if not isinstance(value, ToolResult):
         return value
-    return Output(text(value.content or ""), value, is_error=value.is_error)
+    return Output(_words(value.content), value, is_error=value.is_error)
+
+
+def _words(content: Any) -> str:
+    return "" if content is None else text(content)
+
+
+def _is_told(content: Any, reply: Reply) -> bool:
+    """Whether the model is given all of it: no secret stood in it, and it was not too long."""
+    words = text(content)
+    return reply.says(words) or _read(words) == _read(reply.text)
+
+
+def _read(words: str) -> Any:
+    """What JSON says, however it is written."""
+    try:
+        return json.loads(words)
+    except (ValueError, RecursionError):
+        return words
