@@ -110,6 +110,7 @@ fn tagged(text: &str, is_tool: &IsTool<'_>) -> Vec<(&'static str, Vec<Call>)> {
             let calls = match tag {
                 "<function=" => of_function(inner).into_iter().collect(),
                 "invoke name=\"" => of_invoke(inner).into_iter().collect(),
+                "```tool_code" => python::calls(inner, is_tool),
                 _ => of_any(inner, is_sure, is_tool),
             };
             // What opens another tag is only around it.
@@ -188,7 +189,7 @@ fn of_any(text: &str, is_sure: bool, is_tool: &IsTool<'_>) -> Vec<Call> {
     if calls.is_empty() {
         calls.extend(of_named(text, is_sure, is_tool).or_else(|| of_pairs(text)));
     }
-    if calls.is_empty() {
+    if calls.is_empty() && is_sure {
         calls = python::calls(text, is_tool);
     }
     calls

@@ -131,6 +131,7 @@ fn what_may_open_something_else_is_a_call_only_of_a_tool_that_exists() {
     for text in [
         "Action: think {\"a\": 1}",
         ">>> f({})",
+        ">>> read_file(path='a.txt')",
         "<|recipient|>all\n<|content|>Hello.",
         "```tool_code\nprint(1)\n```",
         "[a(1)]",
