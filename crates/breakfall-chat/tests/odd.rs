@@ -3,10 +3,12 @@
 
 mod support;
 
+use std::time::Duration;
+
 use breakfall::Guard;
-use breakfall_chat::{Limits, ModelErrorKind, Shape, Stop};
+use breakfall_chat::{Limits, ModelErrorKind, Question, Shape, Stop, repair};
 use serde_json::{Value, json};
-use support::{Act, Server, item, replies, say, stream, two};
+use support::{Act, Server, answer, item, replies, say, stream, two};
 
 fn piece(delta: &Value, finish: Option<&str>) -> Value {
     json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }] })
@@ -119,4 +121,60 @@ async fn a_mark_before_the_answer_is_none_of_it_and_one_that_is_compressed_is_to
     let Stop::Model(error) = stop else { panic!("{stop:?}") };
     assert_eq!(error.kind, ModelErrorKind::Malformed);
     assert!(error.detail.contains("compressed"), "{error}");
+}
+
+#[tokio::test]
+async fn a_model_that_is_paused_before_it_says_a_word_is_asked_on() {
+    let block = json!({ "type": "server_tool_use", "id": "s", "name": "web_search",
+                        "input": { "query": "x" } });
+    let paused = stream(&[
+        json!({ "type": "content_block_start", "index": 0, "content_block": block }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "pause_turn" } }),
+    ]);
+    let shape = Shape::Anthropic;
+    let acts = vec![paused, Act::Stream(answer(shape, "Found.", &[]))];
+    let server = Server::start(acts).await;
+    let mut conversation = server.conversation(shape, Guard::builder().build().unwrap());
+    assert_eq!(say(&mut conversation, "Look.").await, (Stop::Done, "Found.".to_owned()));
+    assert_eq!(server.asked()[1]["messages"][1]["content"], json!([block]));
+
+    // To another provider it is nothing.
+    let repaired = repair(conversation.history());
+    assert_eq!((repaired.history.as_slice(), repaired.notes.len()), (conversation.history(), 0));
+    for shape in support::SHAPES {
+        let history = &repaired.history[..2];
+        let question = Question { system: "", history, tools: &[] };
+        let body = shape.request(&question, "another", None);
+        if shape != Shape::Anthropic {
+            support::rules::accepts(shape, &body).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_comes_in_drops_is_not_waited_for_for_ever() {
+    let server = Server::start(vec![Act::Drips(400)]).await;
+    let guard = Guard::builder().build().unwrap();
+    let mut conversation = server.impatient(Shape::Chat, guard, Duration::from_millis(200));
+    let saying = tokio::time::timeout(Duration::from_secs(20), say(&mut conversation, "Hello."));
+    let Stop::Model(error) = saying.await.unwrap().0 else { panic!("an answer") };
+    assert_eq!((error.kind, error.status), (ModelErrorKind::BadRequest, Some(400)));
+}
+
+#[tokio::test]
+async fn an_error_that_stands_between_the_events_is_one() {
+    let begun = json!({ "choices": [{ "index": 0, "delta": { "content": "Half " } }] });
+    for error in [
+        r#"error: {"code":500,"message":"no slot","type":"server_error"}"#,
+        r#"{"error":{"message":"no slot","type":"api_error"}}"#,
+    ] {
+        let sent = format!("data: {begun}\n\n{error}\n\n").into_bytes();
+        let acts = vec![Act::Stream(sent), Act::Stream(answer(Shape::Chat, "Here I am.", &[]))];
+        let server = Server::start(acts).await;
+        let mut conversation = server.conversation(Shape::Chat, Guard::builder().build().unwrap());
+        let (stop, seen) = say(&mut conversation, "Hello.").await;
+        assert_eq!(stop, Stop::Done);
+        let told = "Half \n· The model's provider failed. Asking again.\nHere I am.";
+        assert_eq!(seen, told, "{error}");
+    }
 }

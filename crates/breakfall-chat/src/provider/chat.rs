@@ -50,6 +50,10 @@ fn messages(question: &Question<'_>, model: &str) -> Value {
             Message::User { text } | Message::Notice { text } => {
                 json!({ "role": "user", "content": text })
             }
+            // Nothing was said, or only calls were made that another provider ran itself.
+            Message::Assistant(said) if said.text.trim().is_empty() && said.calls.is_empty() => {
+                continue;
+            }
             Message::Assistant(said) => assistant(said, model),
             Message::Reply(reply) => openai::answer(&reply.id, said(&reply.text)),
         };

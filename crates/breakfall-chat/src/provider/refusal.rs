@@ -90,12 +90,14 @@ pub(super) async fn read(mut response: reqwest::Response, bounds: Bounds) -> Mod
     let moved = response.headers().get("location").and_then(|to| to.to_str().ok());
     let moved = moved.map(|to| format!("it moved to {to}"));
     let mut body = Vec::new();
-    while body.len() < READ {
-        match tokio::time::timeout(bounds.silence, response.chunk()).await {
-            Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
-            _ => break,
+    let reading = async {
+        while let Some(bytes) = response.chunk().await.ok().flatten().filter(|_| body.len() < READ)
+        {
+            body.extend_from_slice(&bytes);
         }
-    }
+    };
+    // What comes in drops is waited for no longer than for what does not come.
+    let _ = tokio::time::timeout(bounds.silence, reading).await;
     body.truncate(READ);
     let words = String::from_utf8_lossy(&body).into_owned();
     let value: Value = serde_json::from_str(&words).unwrap_or_default();

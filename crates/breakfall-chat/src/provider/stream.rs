@@ -13,6 +13,7 @@ use sse_stream::{Sse, SseByteStream};
 
 use super::Bounds;
 use super::halves::{Characters, Halves};
+use super::lines::Lines;
 use crate::error::{ModelError, ModelErrorKind};
 
 /// A piece of a body.
@@ -153,10 +154,12 @@ impl Body {
     }
 }
 
-/// The same bytes in whole characters.
+/// The same bytes in whole characters, each line with its name.
 fn whole(pieces: Pieces) -> Pieces {
     let mut characters = Characters::default();
-    let mut take = move |bytes: Bytes| Cursor::new(characters.take(bytes.into_inner()));
+    let mut lines = Lines::default();
+    let mut take =
+        move |bytes: Bytes| Cursor::new(lines.take(&characters.take(bytes.into_inner())));
     Box::pin(pieces.map(move |piece| piece.map(&mut take)))
 }
 

@@ -30,6 +30,8 @@ pub(crate) enum Act {
     Undelimited(Vec<u8>),
     /// Streams these bytes, then nothing, for ever.
     Hang(Vec<u8>),
+    /// Answers with this status and a body that comes in drops and has no end.
+    Drips(u16),
     /// Answers with this status, headers and body.
     Status(u16, &'static str, String),
 }
@@ -124,6 +126,15 @@ async fn perform(mut stream: TcpStream, act: Act) {
             let bytes = if bytes.is_empty() { bytes } else { chunk(&bytes) };
             let _ = stream.write_all(&[chunked.as_bytes(), &bytes].concat()).await;
             return std::future::pending().await;
+        }
+        Act::Drips(status) => {
+            let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n\r\n");
+            let mut drop = head.as_bytes();
+            while stream.write_all(drop).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                drop = b"x";
+            }
+            return;
         }
         Act::Status(status, headers, body) => vec![
             format!(
