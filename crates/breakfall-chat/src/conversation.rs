@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use crate::event::Event;
 use crate::message::{Message, Said};
 use crate::model::{Answer, Finish, Model};
+use crate::provider::is_done_there;
 use crate::saved::{Loaded, Saved};
 use crate::stop::{Limit, Stop};
 use crate::tools::Tools;
@@ -225,7 +226,13 @@ impl Conversation {
         if matches!(finish, Finish::Length | Finish::Refused) {
             answer.last_call_may_lack_its_end();
         }
-        let is_blank = answer.text.trim().is_empty();
+        let is_blank = match finish {
+            // What its provider ran may be all that it has done so far.
+            Finish::Paused => {
+                !answer.kept.iter().any(is_done_there) && answer.text.trim().is_empty()
+            }
+            _ => answer.text.trim().is_empty(),
+        };
         let calls = self.heard(answer, &tools, run, hear);
         if !calls.is_empty() {
             if finish == Finish::Refused {
@@ -262,15 +269,16 @@ impl Conversation {
         run: &Run,
         hear: &mut Hear<'_>,
     ) -> Vec<Call> {
-        let Answer { text, mut calls, kept, shape, model, .. } = answer;
+        let Answer { text, mut calls, kept, shape, model, finish, .. } = answer;
         for call in &mut calls {
             call.id = self.log.ids.told_apart(&call.id);
             call.run = Some(Arc::clone(&run.id));
             named_as_it_is(call, tools);
         }
-        if !text.trim().is_empty() || !calls.is_empty() {
-            let made = calls.iter().map(Into::into).collect();
-            let said = Said { text, calls: made, kept, shape, model };
+        let made = calls.iter().map(Into::into).collect();
+        let is_unsaid = text.trim().is_empty() && calls.is_empty() && finish != Finish::Paused;
+        let said = Said { text, calls: made, kept, shape, model };
+        if !is_unsaid && !said.is_blank() {
             self.log.push(Message::Assistant(said), hear);
         }
         calls

@@ -4,7 +4,7 @@ use breakfall::{Call, RawArguments, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::provider::Shape;
+use crate::provider::{self, Shape};
 
 /// One message of a history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,6 +88,12 @@ impl Message {
 }
 
 impl Said {
+    /// Whether there is nothing in it: no words, no calls, none that its provider ran itself.
+    pub(crate) fn is_blank(&self) -> bool {
+        let is_done_there = self.kept.iter().any(provider::is_done_there);
+        self.text.trim().is_empty() && self.calls.is_empty() && !is_done_there
+    }
+
     /// Whether this model said it, in this shape.
     pub(crate) fn is_of(&self, shape: Shape, model: &str) -> bool {
         self.shape == Some(shape) && self.model.as_deref() == Some(model)

@@ -4,6 +4,7 @@ mod anthropic;
 mod chat;
 mod halves;
 mod kept;
+mod lines;
 mod refusal;
 mod responses;
 mod shape;
@@ -14,6 +15,8 @@ use std::time::Duration;
 
 use breakfall::{BoxFuture, Redactor};
 use serde_json::{Map, Value};
+
+pub(crate) use anthropic::is_done_there;
 
 use crate::error::{ModelError, ModelErrorKind};
 use crate::model::{Answer, Delta, Model, Question};

@@ -140,7 +140,7 @@ impl Repaired {
     fn take(&mut self, turn: &Turn<'_>, ids: &mut Ids) {
         let is_empty = match turn.message {
             Message::User { text } | Message::Notice { text } => text.trim().is_empty(),
-            Message::Assistant(said) => said.text.trim().is_empty() && said.calls.is_empty(),
+            Message::Assistant(said) => said.is_blank(),
             Message::Reply(_) => true,
         };
         if is_empty {

@@ -7,42 +7,7 @@ use breakfall::Guard;
 use breakfall_chat::{Conversation, Limits, Message, ModelErrorKind, Shape, Stop};
 use breakfall_test::Script;
 use serde_json::{Value, json};
-use support::{Act, SHAPES, Server, answer, rules, say};
-
-fn stream(events: &[Value]) -> Act {
-    let lines: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    Act::Stream(lines.concat().into_bytes())
-}
-
-/// What is called when this comes, and then a whole answer: the replies of a tool that says what it
-/// got, by the ids of the calls, in their order.
-async fn replies(shape: Shape, act: Act) -> Vec<(String, String)> {
-    let guard = Guard::builder().tool(Script::new("echo").tool()).build().unwrap();
-    let server = Server::start(vec![act, Act::Stream(answer(shape, "Here I am.", &[]))]).await;
-    let mut conversation = server.conversation(shape, guard);
-    let (stop, seen) = say(&mut conversation, "Hello.").await;
-    assert_eq!(stop, Stop::Done, "{seen}");
-    for body in server.asked() {
-        rules::accepts(shape, &body).unwrap();
-    }
-    conversation
-        .history()
-        .iter()
-        .filter_map(|message| match message {
-            Message::Reply(reply) => Some((reply.id.clone(), reply.text.clone())),
-            _ => None,
-        })
-        .collect()
-}
-
-fn two() -> Vec<(String, String)> {
-    [("a", "{\"n\":1}"), ("b", "{\"n\":2}")].map(|(id, text)| (id.into(), text.into())).to_vec()
-}
-
-fn item(id: &str, arguments: &str) -> Value {
-    json!({ "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "echo",
-            "arguments": arguments })
-}
+use support::{Act, SHAPES, Server, answer, item, replies, rules, say, stream, two};
 
 /// The events of two calls, counted or not, with this output at the end.
 fn two_items(numbers: [Option<u64>; 2], output: &Value) -> Vec<Value> {

@@ -89,6 +89,16 @@ async fn gemini_parts() {
     );
 }
 
+#[test]
+fn gemini_parts_are_read_as_its_python_client_writes_them() {
+    let content = json!({ "parts": [
+        { "text": "So.", "function_call": null, "functionCall": null },
+        { "text": null, "function_call": { "id": null, "name": "echo", "args": { "x": 1 } } },
+    ] });
+    let calls = gemini::calls(&content).unwrap();
+    assert_eq!(calls, [Call::new("", "echo", json!({ "x": 1 }))]);
+}
+
 #[tokio::test]
 async fn mcp_results() {
     let call = mcp::call("1", &json!({ "name": "fails", "arguments": {} }));

@@ -46,6 +46,8 @@ fn messages(history: &[Message]) -> Value {
             }
         };
         match messages.last_mut() {
+            // Nothing was said that can be said here.
+            _ if blocks.is_empty() => {}
             // Thoughts come first in a message, or not at all.
             Some((last, content)) if *last == role => {
                 let is_thought = |block: &Value| text(block, "type").contains("thinking");
@@ -189,7 +191,7 @@ impl Assembly for Assembled {
                     }
                 }
                 "redacted_thinking" => answer.kept.push(begun),
-                kind if is_whole && is_done_there(kind) => {
+                _ if is_whole && is_done_there(&begun) => {
                     if let Ok(input) = serde_json::from_str::<Value>(&words) {
                         begun["input"] = input;
                     }
@@ -291,7 +293,8 @@ impl Block {
 }
 
 /// Whether a block is a call that the provider runs itself, or what came of it.
-fn is_done_there(kind: &str) -> bool {
+pub(crate) fn is_done_there(block: &Value) -> bool {
+    let kind = text(block, "type");
     kind.ends_with("_tool_use") || kind.ends_with("_tool_result")
 }
 

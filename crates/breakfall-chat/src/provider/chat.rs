@@ -50,6 +50,10 @@ fn messages(question: &Question<'_>, model: &str) -> Value {
             Message::User { text } | Message::Notice { text } => {
                 json!({ "role": "user", "content": text })
             }
+            // Nothing was said, or only calls were made that another provider ran itself.
+            Message::Assistant(said) if said.text.trim().is_empty() && said.calls.is_empty() => {
+                continue;
+            }
             Message::Assistant(said) => assistant(said, model),
             Message::Reply(reply) => openai::answer(&reply.id, said(&reply.text)),
         };
@@ -102,6 +106,8 @@ pub(super) struct Assembled {
     calls: Vec<Piece>,
     /// What the message has beside that.
     fields: Fields,
+    /// Whether something of it came in pieces.
+    is_in_pieces: bool,
     finish: Option<Finish>,
     usage: Usage,
 }
@@ -136,10 +142,14 @@ impl Assembly for Assembled {
             return Ok(());
         };
         let part = |key: &str| choice.get(key).filter(|part| part.is_object());
-        let message = part("delta").or(part("message")).unwrap_or(&Value::Null);
+        let delta = part("delta");
+        // What came in pieces comes once more as a whole from some.
+        let whole = part("message").filter(|_| !self.is_in_pieces);
+        let message = delta.or(whole).unwrap_or(&Value::Null);
         self.take_words(message, hear);
         kept::take_message(&mut self.fields, message);
         self.take_calls(message, hear)?;
+        self.is_in_pieces |= delta.is_some() && !(self.text.is_empty() && self.calls.is_empty());
         self.ends(text(choice, "finish_reason"))
     }
 
@@ -210,8 +220,12 @@ impl Assembled {
         // The form that came before lists has one call.
         let older = message.get("function_call").filter(|call| call.is_object());
         let older = older.map(|function| json!({ "index": 0, "function": function }));
-        let listed = message.get("tool_calls").and_then(Value::as_array);
-        let listed = listed.map_or(&[][..], Vec::as_slice);
+        let listed = match message.get("tool_calls") {
+            Some(Value::Array(calls)) => calls.as_slice(),
+            // Some send no list, but the one call.
+            Some(call @ Value::Object(_)) => std::slice::from_ref(call),
+            _ => &[],
+        };
         // Some send the one call in both forms.
         let older = older.filter(|_| listed.is_empty());
         let mut taken = Vec::new();
@@ -241,6 +255,10 @@ impl Assembled {
                     whole.to_string()
                 }
             };
+            // What is whole and comes again is the same.
+            if more == piece.arguments && is_whole(&more) {
+                continue;
+            }
             piece.arguments.push_str(&more);
             hear(Delta::Call { index: at, tool: piece.name.clone(), arguments: more });
         }
@@ -249,18 +267,14 @@ impl Assembled {
 
     /// Takes the reason of an end. Some servers end an answer that failed as if it were one.
     fn ends(&mut self, reason: &str) -> Result<(), ModelError> {
-        let failed = match reason {
+        let failed = match reason.to_ascii_lowercase().as_str() {
             "error" | "abort" | "aborted" | "cancelled" | "network_error" => {
                 ModelErrorKind::ProviderFailed
             }
             "insufficient_system_resource" => ModelErrorKind::Overloaded,
             "" => return Ok(()),
             reason => {
-                self.finish = Some(match reason {
-                    "length" | "max_tokens" | "model_context_window_exceeded" => Finish::Length,
-                    "content_filter" | "sensitive" => Finish::Refused,
-                    _ => Finish::Done,
-                });
+                self.finish = Some(finish(reason));
                 return Ok(());
             }
         };
@@ -278,13 +292,14 @@ impl Assembled {
             None => true,
         });
         let is_new = known.and_then(|at| self.calls.get(at)).is_none_or(|piece| {
-            let other_id = !id.is_empty() && !piece.id.is_empty() && id != piece.id;
+            // Some give every piece of a call an id of its own; only the first has a name.
+            let is_more = index.is_some() && name.is_empty();
+            let other_id = !id.is_empty() && !piece.id.is_empty() && id != piece.id && !is_more;
             // One that begins again when it is complete is another; one with an id says whose it is.
             let begins = id.is_empty() && !name.is_empty();
             let has_no_number = piece.id.is_empty() || index.is_none();
-            let is_whole = || serde_json::from_str::<Value>(&piece.arguments).is_ok();
             let is_beside = !name.is_empty() && known.is_some_and(|at| taken.contains(&at));
-            other_id || is_beside || (begins && has_no_number && is_whole())
+            other_id || is_beside || (begins && has_no_number && is_whole(&piece.arguments))
         });
         if is_new {
             self.calls.push(Piece { index, ..Piece::default() });
@@ -300,6 +315,39 @@ impl Assembled {
 fn is_error(event: &Value) -> bool {
     event.get("error").is_some_and(|error| !error.is_null())
         || [text(event, "object"), text(event, "type")].contains(&"error")
+}
+
+/// What an end means that is none of a failure. Gateways pass on the words of whoever is behind them.
+fn finish(reason: &str) -> Finish {
+    let is_any = |reasons: &[&str]| reasons.iter().any(|known| reason.starts_with(known));
+    if is_any(&[
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "model_length",
+        "model_context_window",
+    ]) {
+        Finish::Length
+    } else if is_any(&[
+        "content_filter",
+        "guardrail",
+        "safety",
+        "sensitive",
+        "refusal",
+        "recitation",
+        "prohibited_content",
+        "blocklist",
+        "spii",
+    ]) {
+        Finish::Refused
+    } else {
+        Finish::Done
+    }
+}
+
+/// Whether arguments came to their end.
+fn is_whole(arguments: &str) -> bool {
+    serde_json::from_str::<Value>(arguments).is_ok()
 }
 
 fn id(call: &Value) -> String {

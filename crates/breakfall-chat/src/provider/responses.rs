@@ -37,11 +37,12 @@ fn input(history: &[Message]) -> Value {
     for message in history {
         match message {
             Message::User { text } | Message::Notice { text } => {
-                items.push(words("user", "input_text", text));
+                let part = json!({ "type": "input_text", "text": text });
+                items.push(json!({ "type": "message", "role": "user", "content": [part] }));
             }
             Message::Assistant(said) => {
                 if !said.text.trim().is_empty() {
-                    items.push(words("assistant", "output_text", &said.text));
+                    items.push(answered(&said.text, items.len()));
                 }
                 let made = |call: &crate::SavedCall| {
                     openai::response_made(&call.id, &call.tool, &call.arguments)
@@ -56,8 +57,11 @@ fn input(history: &[Message]) -> Value {
     Value::Array(items)
 }
 
-fn words(role: &str, kind: &str, text: &str) -> Value {
-    json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": text }] })
+/// What the model said, with everything that servers demand of an item that they wrote.
+fn answered(text: &str, place: usize) -> Value {
+    let part = json!({ "type": "output_text", "text": text, "annotations": [] });
+    json!({ "type": "message", "role": "assistant", "id": format!("msg_{place}"),
+            "status": "completed", "content": [part] })
 }
 
 /// An answer from its pieces.
@@ -66,6 +70,8 @@ pub(super) struct Assembled {
     text: String,
     reasoning: String,
     calls: Vec<Piece>,
+    /// Whether words of the item that is under way came in pieces.
+    is_in_pieces: bool,
     finish: Option<Finish>,
     usage: Usage,
 }
@@ -111,14 +117,28 @@ impl Assembly for Assembled {
             "response.failed" => {
                 return Err(refusal::within(event.get("response").unwrap_or(event)));
             }
-            "response.output_text.delta" | "response.refusal.delta" => self.says(delta(), hear),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.is_in_pieces = true;
+                self.says(delta(), hear);
+            }
             "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
                 self.reasoning.push_str(text(event, "delta"));
                 hear(Delta::Reasoning(delta()));
             }
             kind @ ("response.output_item.added" | "response.output_item.done") => {
-                if let Some(item) = event.get("item").filter(|item| is_call(item)) {
-                    self.has(index, item, kind.ends_with("done"), hear)?;
+                let item = event.get("item").unwrap_or(&Value::Null);
+                let ends = kind.ends_with("done");
+                if is_call(item) {
+                    self.has(index, item, ends, hear)?;
+                } else if ends && !std::mem::take(&mut self.is_in_pieces) {
+                    self.says(words_of(item), hear);
+                }
+            }
+            "response.function_call_arguments.done" => {
+                if let Some(call) = self.of(index, event).and_then(|at| self.calls.get_mut(at))
+                    && call.arguments.is_empty()
+                {
+                    text(event, "arguments").clone_into(&mut call.arguments);
                 }
             }
             "response.function_call_arguments.delta" => self.grows(index, event, hear),
@@ -215,13 +235,17 @@ impl Assembled {
         Ok(())
     }
 
-    /// More of the arguments of a call: of that number, of that id, else of the newest.
-    fn grows(&mut self, index: Option<u64>, event: &Value, hear: &mut (dyn FnMut(Delta) + Send)) {
+    /// The call that a piece of arguments belongs to: of that number, of that id, else the newest.
+    fn of(&self, index: Option<u64>, event: &Value) -> Option<usize> {
         let item = text(event, "item_id");
         let of = |is: &dyn Fn(&Piece) -> bool| self.calls.iter().rposition(is);
-        let known = of(&|call| index.is_some() && call.index == index)
+        of(&|call| index.is_some() && call.index == index)
             .or_else(|| of(&|call| !item.is_empty() && text(&call.item, "id") == item))
-            .or_else(|| of(&|call| index.is_none() || call.index.is_none()));
+            .or_else(|| of(&|call| index.is_none() || call.index.is_none()))
+    }
+
+    fn grows(&mut self, index: Option<u64>, event: &Value, hear: &mut (dyn FnMut(Delta) + Send)) {
+        let known = self.of(index, event);
         if let Some((at, call)) = known.and_then(|at| Some((at, self.calls.get_mut(at)?))) {
             let arguments = text(event, "delta").to_owned();
             call.arguments.push_str(&arguments);
@@ -274,15 +298,21 @@ impl Assembled {
                 self.ends_with(place, item, hear)?;
             }
             // Words that did not come in pieces.
-            for part in item.get("content").and_then(Value::as_array).into_iter().flatten() {
-                if said_nothing && text(item, "type") == "message" {
-                    self.says([text(part, "text"), text(part, "refusal")].concat(), hear);
-                }
+            if said_nothing {
+                self.says(words_of(item), hear);
             }
         }
         self.calls.sort_by_key(|call| call.place.unwrap_or(usize::MAX));
         Ok(())
     }
+}
+
+/// The words of a message.
+fn words_of(item: &Value) -> String {
+    let parts =
+        item.get("content").and_then(Value::as_array).filter(|_| text(item, "type") == "message");
+    let words = parts.into_iter().flatten().map(|part| [text(part, "text"), text(part, "refusal")]);
+    words.flatten().collect()
 }
 
 fn is_call(item: &Value) -> bool {

@@ -13,6 +13,7 @@ use sse_stream::{Sse, SseByteStream};
 
 use super::Bounds;
 use super::halves::{Characters, Halves};
+use super::lines::Lines;
 use crate::error::{ModelError, ModelErrorKind};
 
 /// A piece of a body.
@@ -26,6 +27,9 @@ pub(super) enum Read {
     /// The stream said that this was all.
     Done,
 }
+
+/// What some write before a text.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Why no more comes.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -67,11 +71,18 @@ impl Body {
                 .headers()
                 .get("transfer-encoding")
                 .is_some_and(|how| how.as_bytes().eq_ignore_ascii_case(b"chunked"));
+        if let Some(how) = response.headers().get("content-encoding")
+            && how != "identity"
+        {
+            let how = how.to_str().unwrap_or_default();
+            return Err(malformed(&format!("it is compressed (`{how}`), which was not asked for")));
+        }
         let pending = Arc::new(AtomicUsize::new(0));
         let mut pieces = bounded(response, bounds, Arc::clone(&pending));
         let mut first: Vec<u8> = Vec::new();
         let begins = loop {
-            match first.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            // A mark of the order of bytes is no beginning.
+            match first.iter().find(|byte| !byte.is_ascii_whitespace() && !MARK.contains(byte)) {
                 Some(byte) => break Some(*byte),
                 None => match pieces.next().await {
                     Some(piece) => {
@@ -106,7 +117,8 @@ impl Body {
         match &mut self.form {
             Form::Whole(body) => {
                 let Some(body) = body.take() else { return Ok(None) };
-                let value = read(&String::from_utf8_lossy(&body), &mut self.halves)
+                let body = String::from_utf8_lossy(&body);
+                let value = read(body.trim_start_matches('\u{feff}'), &mut self.halves)
                     .map_err(|error| malformed(&format!("the body is no JSON: {error}")))?;
                 self.events += 1;
                 Ok(Some(Read::Whole(value)))
@@ -142,10 +154,12 @@ impl Body {
     }
 }
 
-/// The same bytes in whole characters.
+/// The same bytes in whole characters, each line with its name.
 fn whole(pieces: Pieces) -> Pieces {
     let mut characters = Characters::default();
-    let mut take = move |bytes: Bytes| Cursor::new(characters.take(bytes.into_inner()));
+    let mut lines = Lines::default();
+    let mut take =
+        move |bytes: Bytes| Cursor::new(lines.take(&characters.take(bytes.into_inner())));
     Box::pin(pieces.map(move |piece| piece.map(&mut take)))
 }
 

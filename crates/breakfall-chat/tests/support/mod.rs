@@ -8,7 +8,9 @@ pub(crate) mod rules;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use breakfall_chat::{Bounds, Conversation, Event, Limits, Provider, Shape, Stop, Tools};
+use breakfall::Guard;
+use breakfall_chat::{Bounds, Conversation, Event, Limits, Message, Provider, Shape, Stop, Tools};
+use breakfall_test::Script;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,6 +30,8 @@ pub(crate) enum Act {
     Undelimited(Vec<u8>),
     /// Streams these bytes, then nothing, for ever.
     Hang(Vec<u8>),
+    /// Answers with this status and a body that comes in drops and has no end.
+    Drips(u16),
     /// Answers with this status, headers and body.
     Status(u16, &'static str, String),
 }
@@ -122,6 +126,15 @@ async fn perform(mut stream: TcpStream, act: Act) {
             let bytes = if bytes.is_empty() { bytes } else { chunk(&bytes) };
             let _ = stream.write_all(&[chunked.as_bytes(), &bytes].concat()).await;
             return std::future::pending().await;
+        }
+        Act::Drips(status) => {
+            let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n\r\n");
+            let mut drop = head.as_bytes();
+            while stream.write_all(drop).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                drop = b"x";
+            }
+            return;
         }
         Act::Status(status, headers, body) => vec![
             format!(
@@ -277,4 +290,42 @@ pub(crate) async fn say(conversation: &mut Conversation, text: &str) -> (Stop, S
     let never = std::future::pending();
     let stop = conversation.say(text, &mut |event| seen.hear(&event), never).await;
     (stop, seen.0)
+}
+
+/// A stream of these events.
+pub(crate) fn stream(events: &[Value]) -> Act {
+    let lines: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    Act::Stream(lines.concat().into_bytes())
+}
+
+/// What is called when this comes, and then a whole answer: the replies of a tool that says what it
+/// got, by the ids of the calls, in their order.
+pub(crate) async fn replies(shape: Shape, act: Act) -> Vec<(String, String)> {
+    let guard = Guard::builder().tool(Script::new("echo").tool()).build().unwrap();
+    let server = Server::start(vec![act, Act::Stream(answer(shape, "Here I am.", &[]))]).await;
+    let mut conversation = server.conversation(shape, guard);
+    let (stop, seen) = say(&mut conversation, "Hello.").await;
+    assert_eq!(stop, Stop::Done, "{seen}");
+    for body in server.asked() {
+        rules::accepts(shape, &body).unwrap();
+    }
+    conversation
+        .history()
+        .iter()
+        .filter_map(|message| match message {
+            Message::Reply(reply) => Some((reply.id.clone(), reply.text.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What `replies` says of two calls.
+pub(crate) fn two() -> Vec<(String, String)> {
+    [("a", "{\"n\":1}"), ("b", "{\"n\":2}")].map(|(id, text)| (id.into(), text.into())).to_vec()
+}
+
+/// A call as an item of a response.
+pub(crate) fn item(id: &str, arguments: &str) -> Value {
+    json!({ "type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "echo",
+            "arguments": arguments })
 }

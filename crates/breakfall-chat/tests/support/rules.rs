@@ -126,8 +126,18 @@ fn responses(items: &[Value]) -> Verdict {
                     Some("assistant") => "output_text",
                     _ => return Err("a role that nobody has".to_owned()),
                 };
+                if kind == "output_text" {
+                    // Servers that check with the types of OpenAI's own client want all of it.
+                    let id = item["id"].as_str().unwrap_or_default();
+                    ensure(id.starts_with("msg_"), "an answer without an id")?;
+                    ensure(item["status"] == "completed", "an answer without a status")?;
+                }
                 for part in list(item, "content")? {
                     ensure(part["type"] == kind, "a part of the wrong type")?;
+                    ensure(
+                        kind == "input_text" || part["annotations"].is_array(),
+                        "words of an answer without annotations",
+                    )?;
                     words(&part["text"])?;
                 }
             }

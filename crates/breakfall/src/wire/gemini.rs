@@ -8,7 +8,11 @@ use crate::{Call, Error, Reply};
 /// The calls among the parts of a content.
 pub fn calls(content: &Value) -> Result<Vec<Call>, Error> {
     let parts = list(content, "parts", "a Gemini content")?;
-    let calls = parts.iter().filter_map(|part| part.get("functionCall"));
+    // Google's own Python client writes it otherwise than it comes, with `null` where there is none.
+    let keys = ["functionCall", "function_call"];
+    let calls = parts
+        .iter()
+        .filter_map(|part| keys.iter().find_map(|key| part.get(*key).filter(|it| it.is_object())));
     Ok(calls
         .map(|call| Call::new(text(call, "id"), text(call, "name"), arguments(call, "args")))
         .collect())
