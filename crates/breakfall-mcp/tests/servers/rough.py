@@ -51,6 +51,12 @@ def called(id, name, arguments):
         send(id, content=[{"type": "text", "text": "the disk is full"}])
     elif name == "broken":
         write('{"jsonrpc": "2.0", "id": %s, "result": {"content": [{"type": "text", "text": "a\\x"}]}}' % id)
+    elif name == "latin":
+        answer = json.dumps({"jsonrpc": "2.0", "id": id, "result": text("a café, cut")}, ensure_ascii=False)
+        sys.stdout.buffer.write(answer.encode("latin-1") + b"\n")
+        sys.stdout.buffer.flush()
+    elif name == "marked":
+        write("\ufeff" + json.dumps({"jsonrpc": "2.0", "id": id, "result": text("after a mark")}))
     elif name == "error_in_words":
         send(id, error="no such file: /x/y.txt")
     elif name == "code_in_words":
@@ -71,7 +77,7 @@ def called(id, name, arguments):
 def tools():
     alike = [mode.removeprefix("has=") for mode in MODES if mode.startswith("has=")]
     names = ["login", "write_file", "mean", "neither", "beside", "broken", "error_in_words", "code_in_words"]
-    names = alike or [*names, "logging", "flood", "browser_navigate"]
+    names = alike or [*names, "logging", "flood", "browser_navigate", "latin", "marked"]
     return [{"name": name, "inputSchema": {"type": "object"}} for name in names]
 
 
