@@ -53,7 +53,7 @@ const LOOKING: Duration = Duration::from_secs(1);
 /// How often a request is made that never arrived, or to a server that has forgotten the session.
 const OFTEN: u32 = 3;
 
-/// How long a server that hears nothing any more is given until it is gone.
+/// How long a server that hears nothing any more, or has failed, is given until it is gone.
 const DYING: Duration = Duration::from_secs(1);
 
 /// How much a new life is told again.

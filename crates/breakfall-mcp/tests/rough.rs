@@ -170,6 +170,20 @@ async fn a_request_that_cannot_be_read_is_answered_under_its_id() {
     client.leave().await;
 }
 
+/// A child of a dead server kept its output open: every call waited until its time was up, and no
+/// other server was started.
+#[tokio::test]
+async fn a_server_that_dies_is_gone_although_its_child_keeps_its_output_open() {
+    let mut client = client_of(&["s"]).await;
+    let began = Instant::now();
+    let (text, is_error) = client.call("leave_a_child", json!({})).await;
+    assert!(is_error && text.contains("lost its server"), "{text}");
+    let wrote = client.call("write_file", json!({ "content": "abc" })).await;
+    assert_eq!(wrote, ("wrote 3".to_owned(), false));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    client.leave().await;
+}
+
 /// An unknown name that a server tells under a heading was told as a tool that cannot be used.
 #[tokio::test]
 async fn a_name_that_is_unknown_under_a_heading_is_answered_by_what_exists() {

@@ -4,6 +4,8 @@ really does in the file that it is given."""
 
 import json
 import os
+import signal
+import subprocess
 import sys
 
 COUNTS, KEY = sys.argv[1], sys.argv[2]
@@ -57,6 +59,9 @@ def called(id, name, arguments):
         sys.stdout.buffer.flush()
     elif name == "marked":
         write("\ufeff" + json.dumps({"jsonrpc": "2.0", "id": id, "result": text("after a mark")}))
+    elif name == "leave_a_child":
+        subprocess.Popen(["sleep", "60"])
+        os.kill(os.getpid(), signal.SIGKILL)
     elif name == "error_in_words":
         send(id, error="no such file: /x/y.txt")
     elif name == "code_in_words":
@@ -77,7 +82,7 @@ def called(id, name, arguments):
 def tools():
     alike = [mode.removeprefix("has=") for mode in MODES if mode.startswith("has=")]
     names = ["login", "write_file", "mean", "neither", "beside", "broken", "error_in_words", "code_in_words"]
-    names = alike or [*names, "logging", "flood", "browser_navigate", "latin", "marked"]
+    names = alike or [*names, "logging", "flood", "browser_navigate", "latin", "marked", "leave_a_child"]
     return [{"name": name, "inputSchema": {"type": "object"}} for name in names]
 
 
