@@ -308,8 +308,10 @@ impl Upstream {
                 // It did nothing, and its next life may. That it is gone is seen a moment
                 // after it stopped listening.
                 Err(Lost::Stale(_) | Lost::NotSent(_)) if left > 0 => {
-                    if !self.is_remote() {
-                        let _ = tokio::time::timeout(DYING, connection.over()).await;
+                    if !self.is_remote()
+                        && tokio::time::timeout(DYING, connection.over()).await.is_err()
+                    {
+                        connection.is_gone("its server hears nothing any more".to_owned());
                     }
                 }
                 Err(Lost::Stale(why)) => return Err(Lost::NotSent(why)),

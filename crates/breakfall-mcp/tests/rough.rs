@@ -184,6 +184,16 @@ async fn a_server_that_dies_is_gone_although_its_child_keeps_its_output_open() {
     client.leave().await;
 }
 
+/// A server that stays and hears nothing any more was of no use to any call that came after.
+#[tokio::test]
+async fn a_server_that_hears_nothing_any_more_is_started_anew() {
+    let mut client = client_of(&["s"]).await;
+    assert_eq!(client.call("deaf", json!({})).await, ("deaf".to_owned(), false));
+    let wrote = client.call("write_file", json!({ "content": "abc" })).await;
+    assert_eq!(wrote, ("wrote 3".to_owned(), false));
+    client.leave().await;
+}
+
 /// An unknown name that a server tells under a heading was told as a tool that cannot be used.
 #[tokio::test]
 async fn a_name_that_is_unknown_under_a_heading_is_answered_by_what_exists() {

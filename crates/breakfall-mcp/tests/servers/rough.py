@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 COUNTS, KEY = sys.argv[1], sys.argv[2]
 MODES = sys.argv[3:]
@@ -62,6 +63,10 @@ def called(id, name, arguments):
     elif name == "leave_a_child":
         subprocess.Popen(["sleep", "60"])
         os.kill(os.getpid(), signal.SIGKILL)
+    elif name == "deaf":
+        send(id, result=text("deaf"))
+        os.close(0)
+        time.sleep(60)
     elif name == "error_in_words":
         send(id, error="no such file: /x/y.txt")
     elif name == "code_in_words":
@@ -82,7 +87,7 @@ def called(id, name, arguments):
 def tools():
     alike = [mode.removeprefix("has=") for mode in MODES if mode.startswith("has=")]
     names = ["login", "write_file", "mean", "neither", "beside", "broken", "error_in_words", "code_in_words"]
-    names = alike or [*names, "logging", "flood", "browser_navigate", "latin", "marked", "leave_a_child"]
+    names = alike or [*names, "logging", "flood", "browser_navigate", "latin", "marked", "leave_a_child", "deaf"]
     return [{"name": name, "inputSchema": {"type": "object"}} for name in names]
 
 
