@@ -223,7 +223,7 @@ impl Guarded {
                     .hint("put a token into BREAKFALL_TOKEN, or listen on 127.0.0.1"),
                 error => stopped(error),
             })?;
-            welcome(&front.url(), &names, has_token);
+            welcome(&front.url(), &names, has_token, &self.command);
             front.serve(told_to_end()).await.map_err(stopped)
         });
         telemetry.end();
@@ -251,12 +251,12 @@ pub(crate) fn own(servers: &Servers) -> Result<Vec<Entry>, Failed> {
 }
 
 /// What a person needs next: where we are, what to tell a client, how to try it.
-fn welcome(url: &str, names: &[String], has_token: bool) {
+fn welcome(url: &str, names: &[String], has_token: bool, command: &[String]) {
     let what =
         if names.is_empty() { "the files of this directory".to_owned() } else { names.join(", ") };
     tell!("Guarding {what} at {url}\n");
     // Where this is printed it is kept: in the logs of a service.
-    let as_typed = typed_behind_the_command();
+    let as_typed = typed_behind_guard(command);
     let typed = redacted(&as_typed);
     tell!("For a client that takes an address:\n");
     let headers = if has_token {
@@ -290,18 +290,21 @@ fn welcome(url: &str, names: &[String], has_token: bool) {
     tell!("Ctrl-C ends it.");
 }
 
-/// What the person typed behind `guard`, to be typed again: without where we listen.
-fn typed_behind_the_command() -> String {
-    let words = std::env::args().skip_while(|word| word != "guard").skip(1);
-    let (mut ours, mut skips) = (true, false);
-    let words = words.filter(|word| {
-        ours &= word != "--";
+/// What the person typed behind `guard`, to be typed again: without where we listen, and with dashes
+/// before the command, which other commands need there.
+fn typed_behind_guard(command: &[String]) -> String {
+    let words: Vec<String> = std::env::args().skip_while(|word| word != "guard").skip(1).collect();
+    let options = words.iter().take(words.len().saturating_sub(command.len()));
+    let mut skips = false;
+    let options = options.filter(|word| {
         // `--dashboard` may stand alone.
         let is_value = std::mem::take(&mut skips) && word.parse::<SocketAddr>().is_ok();
         let is_option = ["--listen", "--dashboard"].iter().any(|it| word.starts_with(it));
-        skips = ours && is_option && !word.contains('=');
-        !ours || !is_value && !is_option
+        skips = is_option && !word.contains('=');
+        !is_value && !is_option && *word != "--"
     });
+    let dashes = (!command.is_empty()).then(|| "--".to_owned());
+    let words = options.chain(&dashes).chain(command);
     words.fold(String::new(), |all, word| format!("{all} {word}"))
 }
 

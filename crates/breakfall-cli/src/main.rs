@@ -58,6 +58,8 @@ enum Command {
     /// Tell what an error means: its kind, resource and wait, and the words for the model
     Explain(explain::Explain),
     /// Guard MCP servers for the client that started this program
+    // Some launchers drop the dashes before a command: whatever is no option of ours begins it.
+    #[command(mut_arg("command", |command| command.last(false).trailing_var_arg(true)))]
     Guard(guard::GuardArgs),
     /// Show what failed, in groups
     Errors(errors::Errors),

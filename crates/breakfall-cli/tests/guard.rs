@@ -189,6 +189,23 @@ fn a_password_that_a_client_hands_to_a_wrapped_server_is_told_to_nobody() {
     assert!(guard.wait().unwrap().success());
 }
 
+/// The inspector drops the dashes of its command line: the server behind them did not start.
+#[test]
+fn a_launcher_that_drops_the_dashes_starts_the_server_all_the_same() {
+    for what in [&["python3", "-c", TELLING, "--", "-x"][..], &["--", "python3", "-c", TELLING]] {
+        let mut guard = command(what);
+        guard.env("DB_PASSWORD", "quixotic");
+        let (mut guard, mut input, mut output) = spawned(&mut guard, Stdio::null());
+        let answer = asks(&mut input, &mut output, 1);
+        assert!(answer.contains("login refused"), "{answer}");
+        drop(input);
+        assert!(guard.wait().unwrap().success());
+    }
+    let odd = command(&["--lissen", "127.0.0.1:0"]).output().unwrap();
+    let said = String::from_utf8(odd.stderr).unwrap();
+    assert!(said.contains("unexpected argument '--lissen'"), "{said}");
+}
+
 /// A guard of files, whose log goes there.
 fn logging_to(stderr: impl Into<Stdio>) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     guarding(&[], stderr)

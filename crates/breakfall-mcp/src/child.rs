@@ -135,6 +135,13 @@ async fn drain(from: impl AsyncRead + Unpin, into: Tail) {
 }
 
 impl Child {
+    /// Waits until it has failed. One that ends well may have left another to go on for it.
+    pub(crate) async fn failed(&mut self) {
+        if self.process.wait().await.is_ok_and(|status| status.success()) {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Ends the process and everything in its group, and waits until it is gone: its input is
     /// closed by now; then it is asked, then made to.
     pub(crate) async fn end(mut self) -> Option<std::process::ExitStatus> {

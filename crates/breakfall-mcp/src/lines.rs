@@ -11,8 +11,6 @@ pub(crate) enum Line {
     Text(String),
     /// Longer than any line may be; it was skipped but for its ends.
     TooLong(Long),
-    /// No text.
-    Garbage,
 }
 
 /// Lines of bounded length.
@@ -55,9 +53,17 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
 
 fn line(bytes: Result<Vec<u8>, Long>) -> Line {
     match bytes {
-        Ok(bytes) => String::from_utf8(bytes).map_or(Line::Garbage, Line::Text),
+        Ok(bytes) => Line::Text(text(bytes)),
         Err(long) => Line::TooLong(long),
     }
+}
+
+/// The text of a line. A byte that is none becomes a mark of that, so that whoever waits for the
+/// rest has it; the mark of an encoding is no part of it.
+fn text(bytes: Vec<u8>) -> String {
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    text.strip_prefix('\u{feff}').map(ToOwned::to_owned).unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -66,8 +72,8 @@ mod tests {
     use crate::message::LONGEST;
 
     #[tokio::test]
-    async fn lines_are_bounded_and_what_is_no_line_is_skipped() {
-        let mut text = b"one\n\n  \ntwo\r\n\xff\xfe\n".to_vec();
+    async fn lines_are_bounded_and_what_is_no_text_is_marked() {
+        let mut text = b"one\n\n  \ntwo\r\n\xff\xfea\n\xef\xbb\xbfb\n".to_vec();
         text.extend(vec![b'x'; LONGEST + 10]);
         text.extend(b"\nlast");
         let mut lines = Lines::new(&text[..]);
@@ -78,6 +84,9 @@ mod tests {
         let text = |text: &str| Line::Text(text.to_owned());
         let ends = "x".repeat(256);
         let long = Line::TooLong(Long { head: ends.clone(), tail: ends });
-        assert_eq!(all, [text("one"), text("two\r"), Line::Garbage, long, text("last")]);
+        assert_eq!(
+            all,
+            [text("one"), text("two\r"), text("\u{fffd}\u{fffd}a"), text("b"), long, text("last")]
+        );
     }
 }

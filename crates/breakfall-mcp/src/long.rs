@@ -55,7 +55,7 @@ pub(crate) struct Long {
 
 impl Long {
     /// The ends of what is not too long, and cannot be read all the same.
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let from = text.ceil_char_boundary(text.len().saturating_sub(END));
         Self {
             head: text[..text.floor_char_boundary(END)].to_owned(),

@@ -74,13 +74,13 @@ impl Message {
     }
 }
 
-/// The messages of a line, which may be a batch.
-pub(crate) fn messages(line: &str) -> impl Iterator<Item = Option<Message>> {
+/// The messages of a line, which may be a batch; the text of what is none.
+pub(crate) fn messages(line: &str) -> impl Iterator<Item = Result<Message, &str>> {
     let batch: Option<Vec<&RawValue>> =
         line.trim_start().starts_with('[').then(|| serde_json::from_str(line).ok()).flatten();
     let single = batch.is_none().then_some(line);
     let each = batch.into_iter().flatten().map(RawValue::get);
-    single.into_iter().chain(each).map(Message::parse)
+    single.into_iter().chain(each).map(|text| Message::parse(text).ok_or(text))
 }
 
 /// A number of ours that came back as an id or a token. Some answer 7 as `"7"`, and are understood.

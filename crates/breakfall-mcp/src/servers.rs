@@ -101,7 +101,7 @@ pub struct Servers {
 /// The file as clients write it.
 #[derive(Deserialize)]
 struct File {
-    #[serde(rename = "mcpServers", alias = "servers")]
+    #[serde(rename = "mcpServers", alias = "servers", alias = "context_servers")]
     servers: Option<BTreeMap<String, Entry>>,
     /// The settings of VS Code.
     mcp: Option<Box<File>>,
@@ -321,6 +321,8 @@ mod tests {
         assert_eq!(address.headers["Authorization"], "Bearer abcd");
         assert_eq!(web.secrets().into_iter().collect::<Vec<_>>(), ["abcd"]);
         assert_eq!(servers.notes, ["`old` is disabled"]);
+        let zed = r#"{"context_servers": {"a": {"source": "custom", "command": "x"}}}"#;
+        assert_eq!(Servers::from_json(zed, "a.json").unwrap().servers.len(), 1);
         for (text, words) in [
             ("{}", "neither `mcpServers` nor `servers`"),
             (r#"{"mcpServers": {"a": {}}}"#, "neither a `command` nor a `url`"),

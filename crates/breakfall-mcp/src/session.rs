@@ -24,7 +24,7 @@ use tokio::time::Instant;
 
 use crate::era::Era;
 use crate::fields::{Fields, raw};
-use crate::long::{self, Long};
+use crate::long::Long;
 use crate::message::{Answer, Message, answer, notification};
 use crate::numbers::Numbered;
 use crate::origin::Origin;
@@ -119,28 +119,28 @@ impl Session {
     }
 
     /// What the client says on the line that it has to us.
-    async fn heard(self: &Arc<Self>, message: Option<Message>) {
+    async fn heard(self: &Arc<Self>, message: Result<Message, &str>) {
         match message {
-            None => {
-                let error = json!({ "code": -32700, "message": "this line is no message" });
-                self.send(format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#), None).await;
+            Err(text) => {
+                let refusal = crate::message::error(-32700, "this line is no message");
+                self.refused(&Long::of(text), &refusal).await;
             }
-            Some(Message::Request { id, method, params }) => {
+            Ok(Message::Request { id, method, params }) => {
                 let origin = Origin::new(id, Era::of(params.as_deref()));
                 self.asked(Arc::new(origin), method, params);
             }
-            Some(Message::Notification { method, params }) => self.told(&method, params).await,
-            Some(Message::Answer { id, answer }) => self.answered(&id, &answer).await,
+            Ok(Message::Notification { method, params }) => self.told(&method, params).await,
+            Ok(Message::Answer { id, answer }) => self.answered(&id, &answer).await,
         }
     }
 
-    /// The client says more at once than is taken: whoever waits for an answer has one.
-    async fn heard_too_much(self: &Arc<Self>, long: &Long) {
-        let refusal = long::refusal();
-        match long.id() {
-            Some(id) if long.is_asking() => self.send(answer(&id, &refusal), None).await,
-            Some(id) => self.answered(&id, &refusal).await,
-            None => self.send(answer(&raw(&()), &refusal), None).await,
+    /// The client says what is not taken: whoever waits for an answer has one, as far as it is told
+    /// who does.
+    async fn refused(self: &Arc<Self>, said: &Long, refusal: &Answer) {
+        match said.id() {
+            Some(id) if said.is_asking() => self.send(answer(&id, refusal), None).await,
+            Some(id) => self.answered(&id, refusal).await,
+            None => self.send(answer(&raw(&()), refusal), None).await,
         }
     }
 

@@ -53,7 +53,7 @@ const LOOKING: Duration = Duration::from_secs(1);
 /// How often a request is made that never arrived, or to a server that has forgotten the session.
 const OFTEN: u32 = 3;
 
-/// How long a server that hears nothing any more is given until it is gone.
+/// How long a server that hears nothing any more, or has failed, is given until it is gone.
 const DYING: Duration = Duration::from_secs(1);
 
 /// How much a new life is told again.
@@ -308,8 +308,10 @@ impl Upstream {
                 // It did nothing, and its next life may. That it is gone is seen a moment
                 // after it stopped listening.
                 Err(Lost::Stale(_) | Lost::NotSent(_)) if left > 0 => {
-                    if !self.is_remote() {
-                        let _ = tokio::time::timeout(DYING, connection.over()).await;
+                    if !self.is_remote()
+                        && tokio::time::timeout(DYING, connection.over()).await.is_err()
+                    {
+                        connection.is_gone("its server hears nothing any more".to_owned());
                     }
                 }
                 Err(Lost::Stale(why)) => return Err(Lost::NotSent(why)),

@@ -11,6 +11,7 @@ use breakfall::{Config, Policy};
 use breakfall_mcp::{Reach, Recorder, Servers};
 use serde_json::{Value, json};
 use talking::{Client, counts_file, guard, scripted};
+use tokio::io::AsyncWriteExt;
 
 /// Servers, each given as its key and how it is.
 fn rough(servers: &[&str]) -> Client {
@@ -129,6 +130,67 @@ async fn what_can_hardly_be_read_is_an_answer_all_the_same() {
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     let logged = client.call("logging", json!({})).await;
     assert_eq!(logged, ("logged".to_owned(), false));
+    client.leave().await;
+}
+
+/// An answer with a byte of another encoding, or a mark of its encoding before it, was waited for
+/// until the time of the call was up; a request with one was answered under no id.
+#[tokio::test]
+async fn a_byte_that_is_no_text_takes_no_message_with_it() {
+    let mut client = client_of(&["s"]).await;
+    for (tool, text) in [("latin", "a caf\u{fffd}, cut"), ("marked", "after a mark")] {
+        assert_eq!(client.call(tool, json!({})).await, (text.to_owned(), false));
+    }
+    let line = br#"{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"write_file",
+        "arguments":{"content":"caf?"}}}"#;
+    let line = line.map(|byte| if byte == b'?' { 0xe9 } else { byte });
+    let line: Vec<u8> = line.into_iter().filter(|byte| *byte != b'\n').collect();
+    for mark in [&b""[..], b"\xef\xbb\xbf"] {
+        client.write.write_all(&[mark, &line, b"\n"].concat()).await.unwrap();
+        let answer = client.answer(77).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "wrote 4", "{answer}");
+    }
+    client.leave().await;
+}
+
+/// What is broken behind its id was answered under none, and its client waited for ever.
+#[tokio::test]
+async fn a_request_that_cannot_be_read_is_answered_under_its_id() {
+    let mut client = client_of(&["s"]).await;
+    for line in [
+        r#"{"jsonrpc":"2.0","id":70,"method":"tools/call","params":{"name":"a\x"}}"#,
+        r#"{"jsonrpc":"2.0","id":70,"method":"ping","params":{"a":"b}"#,
+        r#"{"jsonrpc":"2.0","id":70,"method":5}"#,
+        r#"[3,{"jsonrpc":"2.0","id":70,"method":5}]"#,
+    ] {
+        client.write_line(line).await;
+        let answer = client.answer(70).await;
+        assert_eq!(answer["error"]["code"], -32700, "{answer}");
+    }
+    client.leave().await;
+}
+
+/// A child of a dead server kept its output open: every call waited until its time was up, and no
+/// other server was started.
+#[tokio::test]
+async fn a_server_that_dies_is_gone_although_its_child_keeps_its_output_open() {
+    let mut client = client_of(&["s"]).await;
+    let began = Instant::now();
+    let (text, is_error) = client.call("leave_a_child", json!({})).await;
+    assert!(is_error && text.contains("lost its server"), "{text}");
+    let wrote = client.call("write_file", json!({ "content": "abc" })).await;
+    assert_eq!(wrote, ("wrote 3".to_owned(), false));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    client.leave().await;
+}
+
+/// A server that stays and hears nothing any more was of no use to any call that came after.
+#[tokio::test]
+async fn a_server_that_hears_nothing_any_more_is_started_anew() {
+    let mut client = client_of(&["s"]).await;
+    assert_eq!(client.call("deaf", json!({})).await, ("deaf".to_owned(), false));
+    let wrote = client.call("write_file", json!({ "content": "abc" })).await;
+    assert_eq!(wrote, ("wrote 3".to_owned(), false));
     client.leave().await;
 }
 

@@ -143,9 +143,15 @@ pub(super) fn servers(text: &str) -> Result<Vec<Server>, Unusable> {
 }
 
 /// `mcpServers` stand anywhere (Claude Code keeps some for each project); `servers` is too common
-/// a word for that, and counts where VS Code has it: outermost, or in `mcp`.
+/// a word for that, and counts where VS Code has it: outermost, or in `mcp`. Zed has
+/// `context_servers`, outermost.
 fn holds_servers(name: &str, parent: &str, is_root: bool) -> bool {
-    name == "mcpServers" || name == "servers" && (is_root || parent == "mcp")
+    match name {
+        "mcpServers" => true,
+        "servers" => is_root || parent == "mcp",
+        "context_servers" => is_root,
+        _ => false,
+    }
 }
 
 fn server(field: &ObjectProp<'_>) -> Server {

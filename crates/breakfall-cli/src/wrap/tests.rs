@@ -99,6 +99,7 @@ fn servers_are_found_where_clients_keep_them_and_nowhere_else() {
             1,
         ),
         (format!(r#"[{{"mcpServers": {server}}}, {{"mcpServers": null}}]"#), 1),
+        (format!(r#"{{"context_servers": {server}, "x": {{"context_servers": {server}}}}}"#), 1),
     ] {
         assert_eq!(wrapped(&text).changed.len(), count, "{text}");
     }

@@ -15,6 +15,7 @@ use super::prefixes::prefixes;
 use super::{GREETING, Session, owner};
 use crate::error::Error;
 use crate::lines::{Line, Lines};
+use crate::long;
 use crate::message::{Message, messages};
 use crate::origin::run_of_a;
 use crate::out::{Out, Written};
@@ -53,8 +54,7 @@ impl Session {
                             session.heard(message).await;
                         }
                     }
-                    Ok(Some(Line::TooLong(long))) => session.heard_too_much(&long).await,
-                    Ok(Some(Line::Garbage)) => session.heard(None).await,
+                    Ok(Some(Line::TooLong(long))) => session.refused(&long, &long::refusal()).await,
                     Ok(None) => break Ok(()),
                     Err(error) => break Err(Error::Client(error)),
                 },

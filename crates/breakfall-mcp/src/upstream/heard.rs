@@ -28,9 +28,6 @@ pub(super) async fn read(
                 said(upstream, connection, &line, None).await;
             }
             Ok(Some(Line::TooLong(long))) => too_long(upstream, connection, &long, None).await,
-            Ok(Some(Line::Garbage)) => {
-                upstream.garbage.fetch_add(1, Ordering::Relaxed);
-            }
             Ok(None) | Err(_) => return,
         }
     }
@@ -68,12 +65,12 @@ pub(super) async fn said(
     connection.record(Way::From, line);
     for message in messages(line) {
         match message {
-            Some(message) => heard(upstream, connection, message, within).await,
-            None => {
+            Ok(message) => heard(upstream, connection, message, within).await,
+            Err(text) => {
                 upstream.garbage.fetch_add(1, Ordering::Relaxed);
                 // Nothing else will come for who waits for it.
-                if let Some(number) = long::unreadable(line).and_then(|id| number(&id)) {
-                    connection.answered(number, Err(Lost::unreadable(line)));
+                if let Some(number) = long::unreadable(text).and_then(|id| number(&id)) {
+                    connection.answered(number, Err(Lost::unreadable(text)));
                 }
             }
         }

@@ -13,7 +13,7 @@ use super::connection::{WROTE, Wire};
 use super::greet::{Cold, PROBING, greet, not_found};
 use super::heard::read;
 use super::http::Http;
-use super::{Connection, Event, Hello, Link, Lost, Upstream, locked};
+use super::{Connection, DYING, Event, Hello, Link, Lost, Upstream, locked};
 use crate::child::{Child, spawn};
 use crate::era::Era;
 use crate::servers::Reach;
@@ -129,11 +129,11 @@ impl Store {
 /// One life of a server: why it ended, and whether it had been up, or would have been.
 async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>>) -> (Lost, bool) {
     let began = Instant::now();
-    let life = match Life::begin(upstream) {
+    let mut life = match Life::begin(upstream) {
         Ok(life) => life,
         Err(why) => return (Lost::NotSent(why), false),
     };
-    let connection = &life.connection;
+    let connection = &Arc::clone(&life.connection);
     let mut ending = upstream.ending.subscribe();
     let mut refusal = None;
     let mut was_up = false;
@@ -143,6 +143,8 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
         let Some(hello) = said.borrow_and_update().clone() else { break };
         let other = |said: &Option<Hello>| said.as_ref().is_some_and(|it| it.era != hello.era);
         let greeted = tokio::select! {
+            // What it says before it goes tells more than that it goes.
+            biased;
             greeted = told_when_silent(upstream, &hello, greet(upstream, connection, &hello)) => {
                 greeted
             }
@@ -153,6 +155,7 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
                 is_left = true;
                 break;
             }
+            () = life.failed() => Err(Cold::Died),
         };
         let foreign = match greeted {
             Ok(()) => None,
@@ -182,6 +185,7 @@ async fn live(upstream: &Arc<Upstream>, said: &mut watch::Receiver<Option<Hello>
         }
         tokio::select! {
             () = connection.over() => break,
+            () = life.failed() => break,
             _ = ending.wait_for(|ending| *ending) => break,
             // The client speaks otherwise now.
             _ = said.wait_for(other) => {
@@ -269,6 +273,14 @@ impl Life {
             }
         });
         Some(AbortOnDrop(listening.abort_handle()))
+    }
+
+    /// Waits until its process has failed and had time to be heard to its end: something that it
+    /// started may keep its output open.
+    async fn failed(&mut self) {
+        let Some(child) = &mut self.child else { return std::future::pending().await };
+        child.failed().await;
+        let _ = tokio::time::timeout(DYING, self.connection.over()).await;
     }
 
     /// Ends what is left of it and tells what is known of its end, and which signal ended it.

@@ -4,7 +4,10 @@ really does in the file that it is given."""
 
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 
 COUNTS, KEY = sys.argv[1], sys.argv[2]
 MODES = sys.argv[3:]
@@ -51,6 +54,19 @@ def called(id, name, arguments):
         send(id, content=[{"type": "text", "text": "the disk is full"}])
     elif name == "broken":
         write('{"jsonrpc": "2.0", "id": %s, "result": {"content": [{"type": "text", "text": "a\\x"}]}}' % id)
+    elif name == "latin":
+        answer = json.dumps({"jsonrpc": "2.0", "id": id, "result": text("a café, cut")}, ensure_ascii=False)
+        sys.stdout.buffer.write(answer.encode("latin-1") + b"\n")
+        sys.stdout.buffer.flush()
+    elif name == "marked":
+        write("\ufeff" + json.dumps({"jsonrpc": "2.0", "id": id, "result": text("after a mark")}))
+    elif name == "leave_a_child":
+        subprocess.Popen(["sleep", "60"])
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif name == "deaf":
+        send(id, result=text("deaf"))
+        os.close(0)
+        time.sleep(60)
     elif name == "error_in_words":
         send(id, error="no such file: /x/y.txt")
     elif name == "code_in_words":
@@ -71,7 +87,7 @@ def called(id, name, arguments):
 def tools():
     alike = [mode.removeprefix("has=") for mode in MODES if mode.startswith("has=")]
     names = ["login", "write_file", "mean", "neither", "beside", "broken", "error_in_words", "code_in_words"]
-    names = alike or [*names, "logging", "flood", "browser_navigate"]
+    names = alike or [*names, "logging", "flood", "browser_navigate", "latin", "marked", "leave_a_child", "deaf"]
     return [{"name": name, "inputSchema": {"type": "object"}} for name in names]
 
 
