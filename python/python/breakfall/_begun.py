@@ -11,6 +11,52 @@ from typing import Any
 _HEARD = object()
 
 
+class Made(asyncio.Task[Any]):
+    """A task, with what it was made of until it is."""
+
+    __slots__ = ("_of",)
+
+
+class Coming(Made):
+    """A task that is made when somebody looks at it. Most coroutines are done before anybody does,
+    and whoever asks which task is the current one only keeps it and compares it."""
+
+    __slots__ = ()
+
+    def __init__(self, begun: Begun, loop: Any, context: contextvars.Context) -> None:
+        _set_of(self, (begun, loop, context))
+
+    def __getattribute__(self, name: str) -> Any:
+        return getattr(made(self), name)
+
+    def __repr__(self) -> str:
+        return repr(made(self))
+
+    def __await__(self) -> Any:
+        return made(self).__await__()
+
+    __iter__ = __await__
+
+
+_of: Any = Made.__dict__["_of"]
+_get_of = _of.__get__
+_set_of = _of.__set__
+
+
+def made(task: Any) -> Any:
+    """The task as one that its loop knows."""
+    if type(task) is Coming:
+        begun, loop, context = _get_of(task)
+        task.__class__ = Made  # type: ignore[assignment]
+        _of.__delete__(task)
+        asyncio.Task.__init__(task, begun, loop=loop, context=context)
+    return task
+
+
+#: What makes a loop's tasks, where they are those of asyncio and nobody's own.
+_MAKES = asyncio.BaseEventLoop.create_task
+
+
 class Begun(Coroutine[Any, Any, Any]):
     """A coroutine that was begun, for its task to go on with."""
 
@@ -22,7 +68,10 @@ class Begun(Coroutine[Any, Any, Any]):
         was the current task in the place of its caller, with context variables of its own."""
         context = contextvars.copy_context()
         begun = cls(coroutine)
-        made = loop.create_task(begun, context=context)
+        if type(loop).create_task is _MAKES and asyncio.Task is Made.__base__:
+            made: Any = Coming(begun, loop, context)
+        else:
+            made = loop.create_task(begun, context=context)
         asyncio._leave_task(loop, caller)
         asyncio._enter_task(loop, made)
         try:
