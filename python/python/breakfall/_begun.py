@@ -7,6 +7,13 @@ import contextvars
 from collections.abc import Coroutine, Generator
 from typing import Any
 
+#: Tasks as C has them: those in Python, which some put in their place, cannot come later.
+_TASK: Any
+try:
+    from _asyncio import Task as _TASK
+except ImportError:
+    _TASK = None
+
 #: There is nothing that its task has not heard of.
 _HEARD = object()
 
@@ -23,9 +30,6 @@ class Coming(Made):
 
     __slots__ = ()
 
-    def __init__(self, begun: Begun, loop: Any, context: contextvars.Context) -> None:
-        _set_of(self, (begun, loop, context))
-
     def __getattribute__(self, name: str) -> Any:
         return getattr(made(self), name)
 
@@ -38,6 +42,7 @@ class Coming(Made):
     __iter__ = __await__
 
 
+_new: Any = asyncio.Task.__new__
 _of: Any = Made.__dict__["_of"]
 _get_of = _of.__get__
 _set_of = _of.__set__
@@ -53,7 +58,7 @@ def made(task: Any) -> Any:
     return task
 
 
-#: What makes a loop's tasks, where they are those of asyncio and nobody's own.
+#: What makes a loop's tasks, where nobody has his own.
 _MAKES = asyncio.BaseEventLoop.create_task
 
 
@@ -68,20 +73,21 @@ class Begun(Coroutine[Any, Any, Any]):
         was the current task in the place of its caller, with context variables of its own."""
         context = contextvars.copy_context()
         begun = cls(coroutine)
-        if type(loop).create_task is _MAKES and asyncio.Task is Made.__base__:
-            made: Any = Coming(begun, loop, context)
+        if type(loop).create_task is _MAKES and asyncio.Task is _TASK:
+            task: Any = _new(Coming)
+            _set_of(task, (begun, loop, context))
         else:
-            made = loop.create_task(begun, context=context)
+            task = loop.create_task(begun, context=context)
         asyncio._leave_task(loop, caller)
-        asyncio._enter_task(loop, made)
+        asyncio._enter_task(loop, task)
         try:
             begun.awaited = context.run(coroutine.send, None)
         except BaseException as error:  # noqa: BLE001 - for the task, in its turn
             begun.raised = error
         finally:
-            asyncio._leave_task(loop, made)
+            asyncio._leave_task(loop, task)
             asyncio._enter_task(loop, caller)
-        return made
+        return task
 
     def __init__(self, coroutine: Any) -> None:
         self.coroutine = coroutine

@@ -336,7 +336,9 @@ class _Plain:
     def given(self, call: Any, function: Any, config: Any) -> dict[str, Any]:
         """The arguments as the function expects them."""
         # A copy: a validator may write into it, and the model's own message stays as it is.
-        arguments = {**call["args"], **dict.fromkeys(self.id_fields, call["id"])}
+        arguments = {**call["args"]}
+        for name in self.id_fields:
+            arguments[name] = call["id"]
         given: dict[str, Any] = {}
         if self.fields:
             checked = self.model.model_validate(arguments)
