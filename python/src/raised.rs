@@ -390,14 +390,14 @@ fn frames(error: &Bound<'_, PyAny>) -> String {
 fn frame(traceback: &Bound<'_, PyAny>, may_be_ours: bool) -> PyResult<Option<String>> {
     let py = traceback.py();
     let code = traceback.getattr(intern!(py, "tb_frame"))?.getattr(intern!(py, "f_code"))?;
-    let file = code.getattr(intern!(py, "co_filename"))?.str()?;
-    let file = file.to_string_lossy();
+    let file = code.getattr(intern!(py, "co_filename"))?;
+    let file = file.cast::<PyString>()?.to_string_lossy();
     if may_be_ours && OURS.iter().any(|ours| file.ends_with(ours)) {
         return Ok(None);
     }
-    let function = code.getattr(intern!(py, "co_name"))?.str()?;
+    let function = code.getattr(intern!(py, "co_name"))?;
     // Code that was made up has none.
     let line: u32 = traceback.getattr(intern!(py, "tb_lineno"))?.extract().unwrap_or(0);
-    let function = function.to_string_lossy();
+    let function = function.cast::<PyString>()?.to_string_lossy();
     Ok(Some(format!("  File \"{file}\", line {line}, in {function}\n")))
 }

@@ -130,7 +130,7 @@ impl PyTool {
             };
             let _ = finish.begins(progress.elsewhere());
             let task = task(py, slot, &coroutine, given, finish)?;
-            return Ok(Begun::Task(Waits { done, slot: Arc::clone(slot), task: Some(task) }));
+            return Ok(Begun::Task(Waits { done, slot: Arc::clone(slot), task }));
         };
         let job = Job {
             function,
@@ -158,14 +158,15 @@ fn awaited(py: Python<'_>, value: Py<PyAny>) -> PyResult<Py<PyAny>> {
     Ok(work.call_method1(intern!(py, "awaited"), (value,))?.unbind())
 }
 
-/// The coroutine as a task of the caller's event loop, or of one kept for callers without.
+/// The coroutine as a task of the caller's event loop, or of one kept for callers without; none
+/// where it is done already.
 fn task(
     py: Python<'_>,
     slot: &Slot,
     coroutine: &Py<PyAny>,
     given: Py<PyAny>,
     finish: Finish,
-) -> PyResult<Py<PyAny>> {
+) -> PyResult<Option<Py<PyAny>>> {
     let task = if let Some(event_loop) = &slot.event_loop {
         known::TASK.get(py)?.call1((event_loop, coroutine, given, &slot.extra, finish))?
     } else {
@@ -173,7 +174,7 @@ fn task(
         let arguments = (coroutine, given, &slot.extra, &slot.context, finish);
         work.call_method1(intern!(py, "task_elsewhere"), arguments)?
     };
-    Ok(task.unbind())
+    Ok((!task.is_none()).then(|| task.unbind()))
 }
 
 /// What a function raised, for the guard, and the exception itself.

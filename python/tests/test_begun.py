@@ -60,6 +60,57 @@ def test_a_tool_has_a_task_of_its_own_from_its_first_step_on(guard):
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("waits", [False, True], ids=["at once", "later"])
+@pytest.mark.parametrize("fails", [False, True], ids=["succeeds", "fails"])
+def test_a_task_that_a_tool_looks_at_is_like_any_other(guard, waits, fails):
+    seen: list[Any] = []
+
+    @guard.tool
+    async def look() -> str:
+        task = asyncio.current_task()
+        task.set_name("looks")
+        assert task in asyncio.all_tasks()
+        assert isinstance(task, asyncio.Task) and asyncio.isfuture(task)
+        assert "looks" in repr(task) and task.get_loop() is asyncio.get_running_loop()
+        task.add_done_callback(lambda task: seen.append(task.get_name()))
+        if waits:
+            await asyncio.sleep(0)
+        if fails:
+            raise LookupError("there is no such row")
+        return "seen"
+
+    async def main() -> None:
+        reply = await guard.acall("look")
+        assert reply.is_error is fails
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert seen == ["looks"]
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["at once", "later"])
+def test_a_task_that_a_tool_leaves_can_be_asked_what_became_of_it(guard, waits, caplog):
+    left: list[Any] = []
+
+    @guard.tool
+    async def leaves() -> str:
+        left.append(asyncio.current_task())
+        if waits:
+            await asyncio.sleep(0)
+        return "left"
+
+    async def main() -> None:
+        assert (await guard.acall("leaves")).text == "left"
+        [task] = left
+        await asyncio.wait_for(task, 1)
+        assert task.done() and not task.cancelled() and task.exception() is None
+
+    asyncio.run(main())
+    left.clear()
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
+
+
 def test_context_variables_of_a_tool_are_its_own(guard):
     seen: list[str] = []
 

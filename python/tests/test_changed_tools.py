@@ -4,6 +4,7 @@ whoever gives an agent other tools while it runs."""
 from __future__ import annotations
 
 import asyncio
+import functools
 from typing import Any
 from unittest import mock
 
@@ -60,6 +61,37 @@ def test_a_function_that_a_test_replaces_is_not_run(way, kind):
     with mock.patch.object(ship, "func", lambda to: "pretended"):
         assert run(known, SHIP, way=way)[0].content == "pretended"
     assert run(known, SHIP, way=way)[0].content == "shipped"
+
+
+class Claims:
+    """Stands for a function, and says that it is that function, as wrappers do."""
+
+    def __init__(self, function: Any, seen: list[Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.seen = seen
+
+    def __eq__(self, other: Any) -> bool:
+        return bool(self.function == other)
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    def __call__(self, **given: Any) -> Any:
+        self.seen.append(given)
+        return self.function(**given)
+
+
+@kinds
+def test_what_stands_for_a_function_and_is_equal_to_it_is_run(kind):
+    ship, aship = ship_tool(), aship_tool()
+    known, aknown = made(kind, ship), made(kind, aship)
+    seen: list[Any] = []
+    with mock.patch.object(ship, "func", Claims(ship.func, seen)):
+        assert run(known, SHIP)[0].content == "shipped"
+    with mock.patch.object(aship, "coroutine", Claims(aship.coroutine, seen)):
+        assert run(aknown, SHIP, way="async")[0].content == "shipped"
+    assert seen == [{"to": "Lima"}] * 2
 
 
 @kinds

@@ -7,8 +7,59 @@ import contextvars
 from collections.abc import Coroutine, Generator
 from typing import Any
 
+#: Tasks as C has them: those in Python, which some put in their place, cannot come later.
+_TASK: Any
+try:
+    from _asyncio import Task as _TASK
+except ImportError:
+    _TASK = None
+
 #: There is nothing that its task has not heard of.
 _HEARD = object()
+
+
+class Made(asyncio.Task[Any]):
+    """A task, with what it was made of until it is."""
+
+    __slots__ = ("_of",)
+
+
+class Coming(Made):
+    """A task that is made when somebody looks at it. Most coroutines are done before anybody does,
+    and whoever asks which task is the current one only keeps it and compares it."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        return getattr(made(self), name)
+
+    def __repr__(self) -> str:
+        return repr(made(self))
+
+    def __await__(self) -> Any:
+        return made(self).__await__()
+
+    __iter__ = __await__
+
+
+_new: Any = asyncio.Task.__new__
+_of: Any = Made.__dict__["_of"]
+_get_of = _of.__get__
+_set_of = _of.__set__
+
+
+def made(task: Any) -> Any:
+    """The task as one that its loop knows."""
+    if type(task) is Coming:
+        begun, loop, context = _get_of(task)
+        task.__class__ = Made  # type: ignore[assignment]
+        _of.__delete__(task)
+        asyncio.Task.__init__(task, begun, loop=loop, context=context)
+    return task
+
+
+#: What makes a loop's tasks, where nobody has his own.
+_MAKES = asyncio.BaseEventLoop.create_task
 
 
 class Begun(Coroutine[Any, Any, Any]):
@@ -22,17 +73,21 @@ class Begun(Coroutine[Any, Any, Any]):
         was the current task in the place of its caller, with context variables of its own."""
         context = contextvars.copy_context()
         begun = cls(coroutine)
-        made = loop.create_task(begun, context=context)
+        if type(loop).create_task is _MAKES and asyncio.Task is _TASK:
+            task: Any = _new(Coming)
+            _set_of(task, (begun, loop, context))
+        else:
+            task = loop.create_task(begun, context=context)
         asyncio._leave_task(loop, caller)
-        asyncio._enter_task(loop, made)
+        asyncio._enter_task(loop, task)
         try:
             begun.awaited = context.run(coroutine.send, None)
         except BaseException as error:  # noqa: BLE001 - for the task, in its turn
             begun.raised = error
         finally:
-            asyncio._leave_task(loop, made)
+            asyncio._leave_task(loop, task)
             asyncio._enter_task(loop, caller)
-        return made
+        return task
 
     def __init__(self, coroutine: Any) -> None:
         self.coroutine = coroutine

@@ -135,9 +135,15 @@ class Tool:
         tool = self.tool
         if self.plain is None:
             return self._has_shape_of(tool)
+        # What stands for a function may claim to be equal to it.
+        fields = vars(tool)
+        if fields["func"] is not self.plain.function:
+            return False
+        if fields["coroutine"] is not self.plain.coroutine:
+            return False
         try:
             # What is the same object is not compared, and nothing is made for that.
-            return vars(tool) == self._fields
+            return fields == self._fields
         except Exception:  # noqa: BLE001 - it may be anybody's code
             return False
 
@@ -330,11 +336,13 @@ class _Plain:
     def given(self, call: Any, function: Any, config: Any) -> dict[str, Any]:
         """The arguments as the function expects them."""
         # A copy: a validator may write into it, and the model's own message stays as it is.
-        arguments = {**call["args"], **dict.fromkeys(self.id_fields, call["id"])}
+        arguments = {**call["args"]}
+        for name in self.id_fields:
+            arguments[name] = call["id"]
         given: dict[str, Any] = {}
         if self.fields:
             checked = self.model.model_validate(arguments)
-            provided = checked.model_fields_set
+            provided = checked.__pydantic_fields_set__
             for name, is_only_given in self.fields:
                 if not is_only_given or name in provided or name in arguments:
                     given[name] = getattr(checked, name)

@@ -31,7 +31,8 @@ def is_heard(config: Any) -> bool:
     """Whether anybody hears of tools that run: a handler, a tracer, a debugger, or who put his own
     functions in the place of LangChain's."""
     for of, name, own in _WAYS:
-        if of.get(name) is not own:
+        # Quicker than to ask for what may be missing.
+        if (of[name] if name in of else None) is not own:
             return True
     callbacks = config.get("callbacks")
     if callbacks:

@@ -7,12 +7,21 @@ from typing import Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools.base import _format_output, _stringify
+from pydantic import BaseModel
 
 _FAILED = ToolMessage(content="", name="", tool_call_id="", status="error")
 _SUCCEEDED = ToolMessage(content="", artifact=None, name="", tool_call_id="", status="success")
 
 #: As pydantic sets what it has checked: what a field is set to would be looked at again.
-_set = object.__setattr__
+_set_fields, _set_names, _set_extra, _set_private = (
+    vars(BaseModel)[name].__set__
+    for name in (
+        "__dict__",
+        "__pydantic_fields_set__",
+        "__pydantic_extra__",
+        "__pydantic_private__",
+    )
+)
 
 #: What is written as JSON, and never a message or a part of one.
 _PLAIN = (int, float, bool, dict, type(None))
@@ -43,8 +52,8 @@ def _copy(checked: ToolMessage, words: str, name: str, id: str) -> ToolMessage:
     fields["additional_kwargs"] = {}
     fields["response_metadata"] = {}
     extra = checked.__pydantic_extra__
-    _set(message, "__dict__", fields)
-    _set(message, "__pydantic_fields_set__", checked.__pydantic_fields_set__.copy())
-    _set(message, "__pydantic_extra__", extra if extra is None else extra.copy())
-    _set(message, "__pydantic_private__", checked.__pydantic_private__)
+    _set_fields(message, fields)
+    _set_names(message, checked.__pydantic_fields_set__.copy())
+    _set_extra(message, extra if extra is None else extra.copy())
+    _set_private(message, checked.__pydantic_private__)
     return message

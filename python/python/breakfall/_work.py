@@ -15,7 +15,7 @@ import threading
 from types import CoroutineType
 from typing import Any
 
-from ._begun import Begun
+from ._begun import Begun, made
 
 #: Tasks are told their context variables since Python 3.11.
 _HAS_CONTEXTS = sys.version_info >= (3, 11)
@@ -54,19 +54,20 @@ def _run(work: Any) -> None:
 
 def task(loop: Any, function: Any, arguments: Any, extra: Any, finish: Any) -> Any:
     """Runs a coroutine function on the running loop. Most need no turn of the loop to be done, so
-    that it begins at once."""
+    that it begins at once, and there is no task where it is done by then."""
     ended = _Ended(finish)
     coroutine = _ending(function, arguments, extra, ended)
     caller = asyncio.current_task(loop)
     if _HAS_CONTEXTS and caller is not None and loop.get_task_factory() is None:
-        made = Begun.task(loop, caller, coroutine)
+        begun = Begun.task(loop, caller, coroutine)
     else:
-        made = loop.create_task(coroutine)
+        begun = loop.create_task(coroutine)
     # A loop's own tasks may begin at once, too.
-    if not ended.is_told:
-        ended.task = made
-        made.add_done_callback(ended)
-    return made
+    if ended.is_told:
+        return None
+    ended.task = made(begun)
+    ended.task.add_done_callback(ended)
+    return ended.task
 
 
 async def _ending(function: Any, arguments: Any, extra: Any, ended: Any) -> None:

@@ -213,10 +213,17 @@ class ErrorHandlingToolNode(ToolNode):
     def _outputs(
         self, calls: list[Any], replies: list[Any], input_type: _InputType, run: str
     ) -> Any:
-        if any(reply.is_error for reply in replies):
-            end_if_anonymous(self.guard, run)
-        outputs = [self._output(call, reply) for call, reply in zip(calls, replies, strict=True)]
-        if input_type == "dict" and all(type(output) is ToolMessage for output in outputs):
+        for reply in replies:
+            if reply.is_error:
+                end_if_anonymous(self.guard, run)
+                break
+        outputs = []
+        are_messages = input_type == "dict"
+        for call, reply in zip(calls, replies, strict=True):
+            output = self._output(call, reply)
+            are_messages = are_messages and type(output) is ToolMessage
+            outputs.append(output)
+        if are_messages:
             return {self._messages_key: outputs}
         return self._combine_tool_outputs(outputs, input_type)
 
