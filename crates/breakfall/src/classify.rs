@@ -27,6 +27,7 @@ mod signals;
 mod silent;
 mod spelling;
 mod types;
+mod validators;
 mod wait;
 mod words;
 mod wrapper;
@@ -39,6 +40,7 @@ pub use read::{Evidence, Reader, Reading};
 pub use silent::{Silent, silent};
 pub(crate) use silent::{may_be_silent, silent_output};
 pub(crate) use types::{by_type, causes, name_of};
+pub(crate) use validators::{is_key_of_a_validator, speaks_of_an_object};
 pub use wait::retry_after;
 
 use std::time::Duration;

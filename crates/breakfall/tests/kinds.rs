@@ -489,3 +489,53 @@ fn cargo_ends_as_a_panic_does() {
     assert_eq!((reading.kind, reading.resource.as_deref()), (K::NotFound, Some("serde")));
     assert_eq!(read("").kind, K::Internal);
 }
+
+#[test]
+fn what_a_service_says_in_another_language_is_read() {
+    kinds(&[
+        ("O utilizador 'maria' não existe.", K::NotFound),
+        ("Zugriff auf den Ordner 'Rechnungen' wurde verweigert.", K::Permission),
+        ("您没有权限执行此操作", K::Permission),
+        ("Nieprawidłowe hasło", K::Authentication),
+        ("Die Zeit für die Anfrage ist abgelaufen.", K::Timeout),
+        ("No se pudo conectar con el servidor", K::Network),
+        ("サーバーに接続できません", K::Network),
+        ("Cette adresse est déjà utilisée", K::Conflict),
+        ("Le champ « email » est obligatoire.", K::InvalidArguments),
+        ("缺少必填参数", K::InvalidArguments),
+        ("磁盘空间不足", K::System),
+        ("Nicht genügend Speicherplatz auf dem Datenträger", K::System),
+        ("Errore interno del server", K::Upstream),
+        ("El servicio no está disponible temporalmente", K::Unavailable),
+        ("Ihr Guthaben ist aufgebraucht", K::QuotaExceeded),
+        ("Trop de tentatives. Réessayez dans 30 secondes.", K::RateLimited),
+    ]);
+}
+
+#[test]
+fn a_value_that_is_compared_is_no_order_of_steps() {
+    kinds(&[
+        (r#"{"non_field_errors": ["Start must be before end."]}"#, K::InvalidArguments),
+        ("dueAt must be in the future", K::InvalidArguments),
+        ("The order must be paid before it can be shipped", K::Precondition),
+        ("No file is open. Use open_file.", K::Precondition),
+    ]);
+}
+
+#[test]
+fn what_a_row_refers_to_is_given_wrongly_not_missing() {
+    kinds(&[
+        (
+            "ERROR:  insert or update on table \"orders\" violates foreign key constraint \"fk\"\nDETAIL:  Key (customer_id)=(9) is not present in table \"customers\".",
+            K::InvalidArguments,
+        ),
+        (
+            "Code: 47. DB::Exception: Unknown expression identifier `usr` in scope",
+            K::InvalidArguments,
+        ),
+        ("NoSuchOption: No such option: --verbos", K::InvalidArguments),
+        ("ninja: build stopped: subcommand failed.", K::Execution),
+        ("Command 'curl' is not in the list of allowed commands", K::Permission),
+        ("timeout: invalid time interval ‘abc’", K::InvalidArguments),
+    ]);
+}

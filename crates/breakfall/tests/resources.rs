@@ -239,3 +239,15 @@ fn what_is_named_beside_an_empty_name_is_something_else() {
         ("Error: Sheet 'x' not found. Available sheets: 'Sheet1'.", Some("x")),
     ]);
 }
+
+#[test]
+fn a_plain_word_of_another_language_is_no_name() {
+    names(&[
+        ("Cette adresse est déjà utilisée", None),
+        ("Der Dienst ist derzeit nicht verfügbar.", None),
+        ("El nombre de usuario ya está en uso.", None),
+        ("Le client n° 4711 est introuvable.", Some("4711")),
+        ("Fichier introuvable : rapport.pdf", Some("rapport.pdf")),
+        ("O utilizador 'maria' não existe.", Some("maria")),
+    ]);
+}

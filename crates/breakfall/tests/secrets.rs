@@ -290,3 +290,51 @@ fn what_code_and_verdicts_say_of_secrets_stays() {
         assert_eq!(redacted(text), text);
     }
 }
+
+#[test]
+fn a_secret_is_known_in_whatever_sentence_block_or_command_it_stands() {
+    let key = SECRET.repeat(6);
+    let base64 = ["ZGJfdXNl", SECRET, "cGFzcw=="].concat();
+    for text in [
+        "The password is Xk77qz#4aPq, keep it",
+        "passphrase was: Xk77qz4aPq",
+        "A temporary password is generated for root§localhost: Xk77qz#4aPq",
+        "FROM alpine⏎ENV REDIS_PASSWORD Xk77qz4aPq⏎RUN make",
+        "define('DB_PASSWORD', 'Xk77qz4%aPq');",
+        "variable \"db_password\" {⏎  type = string⏎  default = \"Xk77qz4aPq\"⏎}",
+        "{\"db_password\": {\"sensitive\": true, \"value\": \"Xk77qz4aPq\"}}",
+        "kind: Secret⏎metadata:⏎  name: db⏎stringData:⏎  uri: Xk77qz4aPq⏎",
+        "apiVersion: v1⏎data:⏎  uri: Xk77qz4aPq⏎kind: Secret⏎",
+        "    client-key-data: ‹key›",
+        "the header was Basic ‹base64›",
+        "db1.acme.dev:5432:shop:app:Xk77qz4aPq",
+        "vault login Xk77qz4aPq",
+        "wpa_passphrase home Xk77qz4aPq",
+        "nmcli dev wifi connect home password Xk77qz4aPq",
+        "ngrok config add-authtoken Xk77qz4aPq",
+        "npm config set //npm.acme.dev/:_authToken Xk77qz4aPq",
+        "mc alias set s3 https://s3.acme.dev AKEY Xk77qz4aPq",
+    ] {
+        let text = text.replace('⏎', "\n").replace('§', "@");
+        let text = text.replace("‹key›", &key).replace("‹base64›", &base64);
+        let told = redacted(&text);
+        let left = ["Xk77qz", SECRET].iter().any(|secret| told.contains(secret));
+        assert!(told.contains("[redacted:") && !left, "{told}");
+    }
+    for text in [
+        "The password is too short (8 characters at least).",
+        "The password is base64-encoded.",
+        "your password was changed on 2026-01-02",
+        "let api_key = env::var(\"API_KEY\")?;",
+        "getattr(config, 'password', 'missing')",
+        "ENV NODE_ENV production",
+        "variable \"max_tokens\" {\n  default = \"4096\"\n}",
+        "kind: Secret\nmetadata:\n  name: db\n",
+        "Basic authentication is disabled",
+        "dial tcp db1.acme.dev:5432: connect: connection refused",
+        "vault login -method=oidc",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ] {
+        assert_eq!(redacted(text), text);
+    }
+}

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use super::brought;
 use crate::failure::{Facts, Words};
 use crate::redact::is_secret_name;
-use crate::{Arguments, Correction, Detail, Failure, FailureKind, Problem, Provenance, ToolSpec};
+use crate::{
+    Arguments, Correction, Detail, Failure, FailureKind, Problem, Provenance, ToolSpec, classify,
+};
 
 /// Completes what is known of a failure with what only the guard knows.
 pub(super) fn complete(mut failure: Failure, arguments: &Arguments, spec: &ToolSpec) -> Failure {
@@ -70,7 +72,7 @@ fn explain(
         FailureKind::InvalidArguments => false,
         FailureKind::Internal if facts.words == Words::Telling && names_nothing() => true,
         // It looked for what is no name.
-        FailureKind::NotFound if facts.message.contains("[object Object]") => true,
+        FailureKind::NotFound if classify::speaks_of_an_object(&facts.message) => true,
         FailureKind::Internal | FailureKind::Execution
             if facts.words == Words::Telling && problems.iter().any(explains) =>
         {
@@ -118,19 +120,10 @@ fn first_name(path: &str) -> &str {
     path.split(['.', '[']).next().unwrap_or_default()
 }
 
-/// What validators call the parts of what they say, as keys of JSON.
-const KEYS: &[&str] = &[
-    "code", "error", "expected", "input", "keys", "loc", "message", "msg", "path", "received",
-    "type",
-];
-
 /// Whether a text has this name in it, as a whole word: not as a part of the tool's, nor as what a
 /// validator calls its own.
 fn names(text: &str, name: &str, tool: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let is_key = |at: usize, behind: &str| {
-        KEYS.contains(&name) && text[..at].ends_with('"') && behind.starts_with("\":")
-    };
     let is_of_the_tool = |at: usize| {
         let within = tool.match_indices(name).map(|(within, _)| within);
         let mut begins = within.filter_map(|within| text.get(at.checked_sub(within)?..));
@@ -140,7 +133,7 @@ fn names(text: &str, name: &str, tool: &str) -> bool {
         && text.match_indices(name).any(|(at, _)| {
             let behind = &text[at + name.len()..];
             let is_word = !text[..at].ends_with(is_part) && !behind.starts_with(is_part);
-            is_word && !is_key(at, behind) && !is_of_the_tool(at)
+            is_word && !classify::is_key_of_a_validator(text, at, name) && !is_of_the_tool(at)
         })
 }
 

@@ -169,16 +169,6 @@ impl Reader {
 const CODES: &[&str] =
     &["code", "sqlstate", "mysql", "oracle", "sql-server", "apple-script", "errno"];
 
-/// Whether what decided is said of a name that is empty: `Sheet '' not found`. Whatever else is named
-/// beside it is something else.
-fn is_of_nothing(said: &str, start: usize) -> bool {
-    let before = said.get(..start).unwrap_or_default().trim_end();
-    [r#"""#, "'", "`"].iter().any(|quote| {
-        let open = before.strip_suffix(quote).and_then(|before| before.strip_suffix(quote));
-        open.is_some_and(|before| before.ends_with(' '))
-    })
-}
-
 impl<'a> Material<'a> {
     /// The code that decided, where it stands in what is said.
     fn code(&self, verdict: &Verdict) -> Option<&'a str> {
@@ -193,7 +183,9 @@ impl<'a> Material<'a> {
     /// What is needed to find the resource.
     fn about(&self, verdict: &Verdict, text: &'a str) -> Option<resource::About<'a>> {
         let place = verdict.place.as_ref();
-        if verdict.rule == USAGE || place.is_some_and(|it| is_of_nothing(self.said, it.start)) {
+        if verdict.rule == USAGE
+            || place.is_some_and(|it| resource::is_of_nothing(self.said, it.start))
+        {
             return None;
         }
         let mut about = resource::About::new(verdict.kind, self.said, self.quotes, self.spoken)?;
@@ -314,6 +306,8 @@ mod tests {
         for (text, kind) in [
             (format!("open data/in.csv: no such file or directory\n{log}"), K::NotFound),
             (format!("{log}open data/in.csv: permission denied"), K::Permission),
+            // So does a line that calls itself an error.
+            (format!("{log}ERROR: write failed: No space left on device\n{log}"), K::System),
             // A cause, an error behind frames and a body stand wherever they stand.
             (
                 format!(

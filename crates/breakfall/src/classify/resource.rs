@@ -17,6 +17,7 @@ mod weights;
 use std::ops::Range;
 
 pub(super) use forms::patterns;
+pub(super) use nameless::is_of_nothing;
 
 use super::body::Body;
 use super::pattern::Marked;

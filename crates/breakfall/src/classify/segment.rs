@@ -11,8 +11,8 @@ use crate::stretch;
 /// How much of a text is looked at, half of it from each end: for tracebacks, causes and bodies.
 const READ: usize = 24 << 10;
 
-/// How much of a text that is no body is read word by word at each end. What an error says stands
-/// in its first lines or its last ones, not between them.
+/// How much of a text that is no body is read word by word at each end, and of what calls itself an
+/// error between them. Else, what an error says stands in its first lines or its last ones.
 const END: usize = 1 << 10;
 
 /// How far from there a line or a word may end, so that none is cut in two.
@@ -54,7 +54,8 @@ pub(super) fn bounded(text: &str) -> Cow<'_, str> {
     printed::said(logged::messages(text))
 }
 
-/// What is read word by word: all of a text, or its head and its tail.
+/// What is read word by word: all of a text, or its head and its tail, and between them the lines
+/// that call themselves errors.
 pub(super) fn both_ends(text: &str) -> Cow<'_, str> {
     if text.len() <= 2 * END {
         return Cow::Borrowed(text);
@@ -68,7 +69,24 @@ pub(super) fn both_ends(text: &str) -> Cow<'_, str> {
         .map_or(head, |at| &head[..head.len() - last.len() + at]);
     let first = &tail[..tail.floor_char_boundary(LAST_LINE)];
     let tail = first.find('\n').or_else(|| first.find(' ')).map_or(tail, |at| &tail[at + 1..]);
-    Cow::Owned(format!("{head}\n{tail}"))
+    let between = text.get(head.len()..text.len() - tail.len()).unwrap_or_default();
+    Cow::Owned(format!("{head}\n{}{tail}", errors_of(between)))
+}
+
+/// The lines of a part of a log that call themselves errors, each with its end.
+fn errors_of(log: &str) -> String {
+    let mut said = String::new();
+    if memchr::memchr(b'\n', log.as_bytes()).is_none() {
+        return said;
+    }
+    for line in lines(log).take(LINES).filter(|line| Level::of(line) == Level::Error) {
+        if said.len() + line.len() > END {
+            break;
+        }
+        said.push_str(line);
+        said.push('\n');
+    }
+    said
 }
 
 /// Without warnings, notices and hints, where other lines say that they are errors: a program

@@ -20,7 +20,7 @@ static MILLISECONDS: Pattern = Pattern::both(
 );
 static PROSE: Pattern = Pattern::new(
     &["again", "vailable", "etry", "equest", "ait", "eset", "back", "reak"],
-    r"(?i)\b(?:again|available|retry|request|wait|resets?|back|break)\s+(?:in|after|for|at least|another)?\s*(?:about\s+|approximately\s+)?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d),?\s*(?:and\s+)?)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d))\b",
+    r"(?i)\b(?:again|available|retry|request|wait|resets?|back|break)\s+(?:in|after|for|of|at least|another)?\s*(?:about\s+|approximately\s+)?((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d),?\s*(?:and\s+)?)*\d+(?:\.\d+)?\s*(?:milliseconds?|ms|minutes?|mins?|m|seconds?|secs?|s|hours?|hrs?|h|days?|d))\b",
 );
 
 /// Every pattern of this file.
@@ -84,6 +84,7 @@ fn may_ask(text: &[u8]) -> bool {
         "in",
         "after",
         "for",
+        "of",
         "least",
         "another",
         "about",

@@ -188,6 +188,7 @@ const HARMLESS: &[&str] = &[
     "continuationtoken",
     "synctoken",
     "apijar",
+    "websocketkey",
 ];
 
 static HARMLESS_SCAN: LazyLock<Option<AhoCorasick>> =
@@ -264,8 +265,8 @@ pub(super) fn is_suspicious(name: &str, raw: &str) -> bool {
     found || api && ["api", "Api", "API"].iter().any(|api| raw.contains(api))
 }
 
-/// Whether a bare value is code that only refers to a secret: `config.get(`, `next(tokens`,
-/// `self.token`; and `var.value`, where it is assigned as code does it.
+/// Whether a bare value is code that only refers to a secret: `config.get(`, `env::var(`,
+/// `next(tokens`, `self.token`; and `var.value`, where it is assigned as code does it.
 pub(super) fn is_reference(value: &str, as_in_code: bool) -> bool {
     // The rest of a call stands behind its first quote.
     let (path, given) = value.split_once(['(', '[']).unwrap_or((value, ""));
@@ -279,7 +280,7 @@ pub(super) fn is_reference(value: &str, as_in_code: bool) -> bool {
     };
     let holds = |first: &str| HOLDERS.contains(&first) || path.split('.').any(is_secret_name);
     let ends_in_one = || path.rsplit_once('.').is_some_and(|(_, last)| is_secret_name(last));
-    path.split('.').all(is_word)
+    path.split("::").flat_map(|part| part.split('.')).all(is_word)
         && (path.len() < value.len() && (given.is_empty() || is_code(given))
             || ends_in_one()
             || as_in_code && path.split_once('.').is_some_and(|(first, _)| holds(first)))

@@ -119,7 +119,7 @@ struct Name {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
     Plainly,
-    /// `--name value`, `"--name", "value"`.
+    /// `--name value`, `"--name", "value"`, `ENV NAME value`.
     Flag,
     /// `:name => "value"`, `:name "value"`.
     Symbol,
@@ -158,6 +158,9 @@ fn written(before: &[u8], start: usize) -> Option<Written> {
     let (before, name) = before.split_at(before.len() - start);
     if before.ends_with(b"$env:") {
         return Some(Written::Plainly);
+    }
+    if before.ends_with(b"ENV ") {
+        return Some(Written::Flag);
     }
     match before {
         [.., b' ' | b'\t' | b'\n' | b',' | b'{' | b'(' | b'[', b':'] | [b':'] => {
@@ -228,8 +231,9 @@ impl Search<'_> {
         // Words in quotes are a passphrase where they are assigned as code does it.
         let phrase = quoted && !spaced && *sign == "=" && is_phrase(value);
         let found = &mut self.found;
+        let prose = prose || argument;
         if let Some(known) = label.filter(|known| {
-            !argument && (phrase || looks_secret(value, quoted, prose) && fits(known, value))
+            phrase && !argument || looks_secret(value, quoted, prose) && fits(known, value)
         }) {
             found.push(Span { start, end, name: known });
             // `"old" -> "new"`, as Terraform shows what it changes.

@@ -55,6 +55,16 @@ const EXPLAINING: &[&str] =
 const KEY: usize = 48;
 const TAG: usize = 256;
 
+/// Whether what decided is said of a name that is empty: `Sheet '' not found`. Whatever else is named
+/// beside it is something else.
+pub(in crate::classify) fn is_of_nothing(said: &str, start: usize) -> bool {
+    let before = said.get(..start).unwrap_or_default().trim_end();
+    [r#"""#, "'", "`"].iter().any(|quote| {
+        let open = before.strip_suffix(quote).and_then(|before| before.strip_suffix(quote));
+        open.is_some_and(|before| before.ends_with(' '))
+    })
+}
+
 /// Whether what stands there is no name of anything, of which the sorts of letters are known.
 pub(super) fn is_nameless_of(text: &str, range: &Range<usize>, name: &str, sorts: u16) -> bool {
     says_nothing(name, sorts)
