@@ -90,16 +90,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let program = match Program::try_parse() {
-        Ok(program) => program,
-        // Help that was asked for; or what is no command, whose status is that of every error:
-        // `--fail-over` has one of its own.
-        Err(told) => {
-            let _ = told.print();
-            return if told.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-        }
-    };
-    let done = match program.command {
+    let done = match Program::parse().command {
         Command::Explain(explain) => explain.run(),
         Command::Redact(redact) => redact.run(),
         Command::Guard(guard) => guard.run(),

@@ -64,8 +64,8 @@ def called(id, name, arguments):
         subprocess.Popen(["sleep", "60"])
         os.kill(os.getpid(), signal.SIGKILL)
     elif name == "deaf":
-        send(id, result=text("deaf"))
         os.close(0)
+        send(id, result=text("deaf"))
         time.sleep(60)
     elif name == "error_in_words":
         send(id, error="no such file: /x/y.txt")
