@@ -331,7 +331,7 @@ fn compile(pattern: &str) -> Option<Regex> {
             Regex::config()
                 .utf8_empty(false)
                 .nfa_size_limit(Some(4 << 20))
-                .hybrid_cache_capacity(16 << 10)
+                .hybrid_cache_capacity(15 << 10)
                 .onepass_size_limit(Some(16 << 10)),
         )
         .build(pattern)
